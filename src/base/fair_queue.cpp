@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/on_behalf.h"
+
 namespace sk {
 
 bool FairQueue::has_room(const Id& key) const {
@@ -89,8 +91,11 @@ void FairPool::run() {
       taken = queue_.take();
     }
     if (!taken) return;
-    taken->job();
-    taken->job = nullptr;  // release the job's captures before its key may run the next one
+    {
+      OnBehalfOf tenant(taken->key);
+      taken->job();
+      taken->job = nullptr;  // release the job's captures before its key may run the next one
+    }
     MutexLock lock(mutex_);
     queue_.done(taken->key);
   }

@@ -71,7 +71,8 @@ struct FairLoad {
   std::vector<FairQueue::KeyLoad> keys;
 };
 
-// Any thread. Jobs must not throw. The destructor runs the queued jobs, then joins.
+// Any thread. Jobs must not throw. A job runs on behalf of its key (base/on_behalf.h). The destructor runs the
+// queued jobs, then joins.
 class FairPool {
  public:
   // With more threads than `running_per_key_max`, one key leaves threads to the others.

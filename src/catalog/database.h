@@ -168,7 +168,7 @@ class Tx : public Statements {
 // power cut may lose it until a later write is synced.
 enum class Survives { power_cut, kill };
 
-// Thread-safe. Write closures must not call the database again.
+// Thread-safe. Closures must not call the database again.
 class Database {
  public:
   virtual ~Database() = default;
@@ -200,7 +200,8 @@ class Database {
   }
 
   // Runs `f(Statements&)` on a snapshot that later commits do not change. Returns its result and rethrows its
-  // exceptions.
+  // exceptions. Waits for a reader in the turn of the thread's tenant (base/on_behalf.h). `f` must not read
+  // again: it would wait for a second reader while it holds the first.
   template <class F>
   auto read(F f) -> decltype(f(std::declval<Statements&>())) {
     using Result = decltype(f(std::declval<Statements&>()));
@@ -227,7 +228,7 @@ class Database {
 
 struct SqliteOptions {
   size_t group_max = 128;  // maximum writes per commit
-  size_t readers_max = 8;  // connections for reads
+  size_t readers_max = 8;  // connections for reads; one tenant holds at most all but two, or half
   uint64_t cache_bytes = 64 << 20;
   // Thresholds for moving pages from the write-ahead log into the database. The background thread moves them
   // whenever the log has grown by `background_pages`, and every `move_interval`. The front writer moves them
@@ -237,7 +238,7 @@ struct SqliteOptions {
   std::chrono::milliseconds move_interval{60'000};
   // For tests: acts as an engine with several writers may. Runs every write's closure, rolls it back and runs
   // it again. Commits the shared rows of write_after() first. Fails a write that changes rows outside of its
-  // scope with Error(internal).
+  // scope, and a read inside of a read, with Error(internal).
   bool strict_writes = false;
   const Clock* clock = nullptr;  // outlives the database; null: the system's
 };

@@ -10,9 +10,11 @@
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/mutex.h"
+#include "base/on_behalf.h"
 #include "catalog/commit_clock.h"
 #include "catalog/database.h"
 #include "catalog/migrations.h"
+#include "catalog/read_turns.h"
 #include "catalog/scope_check.h"
 #include "catalog/sqlite_connection.h"
 #include "catalog/write_queue.h"
@@ -112,6 +114,10 @@ struct PendingWrite : WriteQueue::Write {
   ConditionVariable wake;
 };
 
+struct PendingRead : ReadTurns::Wait {
+  ConditionVariable wake;
+};
+
 class SqliteDatabase final : public Database {
  public:
   SqliteDatabase(std::string path, SqliteOptions options)
@@ -120,7 +126,8 @@ class SqliteDatabase final : public Database {
         clock_(options.clock == nullptr ? system_clock_ : *options.clock),
         writer_(path_, SqliteConnection::Mode::read_write, options.cache_bytes),
         mover_(path_, SqliteConnection::Mode::read_write, 1 << 20),
-        holder_(path_, SqliteConnection::Mode::read_only, 1 << 20) {
+        holder_(path_, SqliteConnection::Mode::read_only, 1 << 20),
+        read_turns_(options.readers_max) {
     // Make the names of the catalog and its log durable before acknowledging anything. SQLite syncs the
     // folder too, but ignores errors.
     fsync_directory(std::filesystem::path(path_).parent_path().string());
@@ -180,6 +187,9 @@ class SqliteDatabase final : public Database {
   }
 
   void run_read(const std::function<void(Statements&)>& closure) override {
+    if (options_.strict_writes && is_reading_)
+      throw Error(Code::internal, "bug: a read inside of a read waits for a reader while it holds one");
+    ReadMark mark;
     Reader reader(*this);
     SqliteStatements statements(reader.get());
     reader.get().exec("BEGIN", {});
@@ -193,42 +203,57 @@ class SqliteDatabase final : public Database {
   }
 
  private:
-  // Borrows a read connection for one closure.
+  // Borrows a read connection for one closure, in the turn of the thread's tenant.
   class Reader {
    public:
-    explicit Reader(SqliteDatabase& database) : database_(database) {
+    explicit Reader(SqliteDatabase& database) : database_(database), tenant_(OnBehalfOf::tenant()) {
       MutexLock lock(database.readers_mutex_);
-      database.readers_free_.wait(lock, [&]() SK_REQUIRES(database.readers_mutex_) {
-        return !database.idle_readers_.empty() || database.readers_ < database.options_.readers_max;
-      });
+      if (!database.read_turns_.take(tenant_)) {
+        PendingRead mine;
+        mine.tenant = tenant_;
+        database.read_turns_.push(mine);
+        mine.wake.wait(lock, [&]() SK_REQUIRES(database.readers_mutex_) { return mine.has_reader; });
+      }
       if (!database.idle_readers_.empty()) {
         connection_ = std::move(database.idle_readers_.back());
         database.idle_readers_.pop_back();
         return;
       }
-      ++database.readers_;
       lock.unlock();
       try {
         connection_ = std::make_unique<SqliteConnection>(database.path_, SqliteConnection::Mode::read_only,
                                                          database.options_.cache_bytes / 4);
       } catch (...) {
         lock.lock();
-        --database.readers_;
-        database.readers_free_.notify_one();
+        database.end_read_locked(tenant_);
         throw;
       }
     }
     ~Reader() {
       MutexLock lock(database_.readers_mutex_);
       database_.idle_readers_.push_back(std::move(connection_));
-      database_.readers_free_.notify_one();
+      database_.end_read_locked(tenant_);
     }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
     SqliteConnection& get() { return *connection_; }
 
    private:
     SqliteDatabase& database_;
+    const Id tenant_;
     std::unique_ptr<SqliteConnection> connection_;
   };
+
+  // Marks the thread while it reads.
+  struct ReadMark {
+    ReadMark() { is_reading_ = true; }
+    ~ReadMark() { is_reading_ = false; }
+  };
+
+  // Notifies under the mutex, because the waiting thread owns what is notified.
+  void end_read_locked(const Id& tenant) SK_REQUIRES(readers_mutex_) {
+    if (auto* next = static_cast<PendingRead*>(read_turns_.give_back(tenant))) next->wake.notify_one();
+  }
 
   void migrate() {
     writer_.script("CREATE TABLE IF NOT EXISTS schema_migrations (name TEXT PRIMARY KEY)");
@@ -489,9 +514,9 @@ class SqliteDatabase final : public Database {
   WriteQueue queue_ SK_GUARDED_BY(queue_mutex_);  // the oldest write's thread runs the groups
 
   Mutex readers_mutex_;
-  ConditionVariable readers_free_;
+  ReadTurns read_turns_ SK_GUARDED_BY(readers_mutex_);
   std::vector<std::unique_ptr<SqliteConnection>> idle_readers_ SK_GUARDED_BY(readers_mutex_);
-  size_t readers_ SK_GUARDED_BY(readers_mutex_) = 0;
+  static inline thread_local bool is_reading_ = false;  // for strict_writes
 
   Mutex mover_mutex_;
   ConditionVariable mover_wake_;

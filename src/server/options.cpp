@@ -49,6 +49,7 @@ workspace::KeepOptions keep_options(const Settings& settings, workspace::TypeOfB
                  .sessions_kept_per_principal_max = settings.sessions_kept_per_principal_max,
                  .file_bytes_max = settings.file_bytes_max,
                  .list_max = settings.list_page_max,
+                 .list_scan_max = settings.list_scan_max,
                  .batch_max = settings.batch_operations_max,
                  .changed_entries_max = settings.changed_entries_max,
                  .lock_ttl_min_s = settings.lock_ttl_min_s,

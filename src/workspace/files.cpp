@@ -15,6 +15,11 @@ namespace {
 
 // A page of entries with very long paths ends early.
 constexpr size_t kListPathBytesMax = 1 << 20;
+// A list with a pattern reads at least this many entries at once, since few of them may match.
+constexpr size_t kListStepMin = 500;
+// Comparing a pattern takes time with the product of its length and the path's. An entry whose product is
+// larger than this counts like several.
+constexpr size_t kMatchBytesOfOne = 1024;
 
 void clean(PutChange& change) { change.path = clean_file_path(change.path); }
 void clean(MkdirChange& change) { change.path = clean_file_path(change.path); }
@@ -65,6 +70,34 @@ int64_t decode_number(std::string_view cursor) {
     throw Error(Code::bad_request, "the cursor is not valid").advise(Advice::begin_without_cursor);
   return static_cast<int64_t>(*number);
 }
+
+// A page that is followed by another one, which begins after the entry (parent, name).
+Page<Entry> ending_after(Page<Entry> page, const std::pair<std::string, std::string>& last) {
+  page.has_more = true;
+  page.next_cursor = encode_cursor(last.first, last.second);
+  return page;
+}
+
+// Compares the entries of one page with its pattern. Without a pattern, every entry is wanted.
+class ListFilter {
+ public:
+  // The pattern outlives the filter.
+  ListFilter(std::string_view glob, size_t compared_max) : glob_(glob), compared_max_(compared_max) {}
+
+  // Whether as many entries were compared as one page may compare.
+  bool is_spent() const { return compared_ >= compared_max_; }
+  bool wants(std::string_view path, const std::string& folder) {
+    if (glob_.empty()) return true;
+    if (!folder.empty()) path.remove_prefix(folder.size() + 1);
+    compared_ += 1 + glob_.size() * path.size() / kMatchBytesOfOne;
+    return glob_match(glob_, path);
+  }
+
+ private:
+  const std::string_view glob_;
+  const size_t compared_max_;
+  size_t compared_ = 0;
+};
 
 // Runs one query of a listing: entries after (parent, name) in the order of the path index.
 std::vector<Entry> list_step(catalog::Statements& statements, const Id& workspace, const std::string& folder,
@@ -278,30 +311,27 @@ Page<Entry> Files::list(const Authority& authority, const ListOptions& options) 
     folder = entry->path;
   };
   Page<Entry> page;
+  ListFilter filter(options.glob, context_.limits.list_scan_max);
   size_t path_bytes = 0;
   bool is_first = true;
+  const size_t step_max = options.glob.empty() ? limit + 1 : std::max(limit + 1, kListStepMin);
   for (;;) {
     // Matching takes long, and the catalog's readers are few: it holds none of them.
     auto step = context_.db.read([&](catalog::Statements& statements) {
       if (std::exchange(is_first, false) && !folder.empty()) find_folder(statements);
-      return list_step(statements, authority.workspace_id(), folder, options.recursive, after, limit + 1);
+      return list_step(statements, authority.workspace_id(), folder, options.recursive, after, step_max);
     });
     for (Entry& entry : step) {
-      auto [parent, name] = split_path(entry.path);
-      after = {parent, name};
-      std::string_view below = entry.path;
-      if (!folder.empty()) below.remove_prefix(folder.size() + 1);
-      if (!options.glob.empty() && !glob_match(options.glob, below)) continue;
-      if (page.items.size() == limit || path_bytes > kListPathBytesMax) {
-        page.has_more = true;
-        auto [last_parent, last_name] = split_path(page.items.back().path);
-        page.next_cursor = encode_cursor(last_parent, last_name);
-        return page;
-      }
+      if (filter.is_spent()) return ending_after(std::move(page), after);
+      bool is_wanted = filter.wants(entry.path, folder);
+      bool is_full = page.items.size() == limit || path_bytes > kListPathBytesMax;
+      if (is_wanted && is_full) return ending_after(std::move(page), after);
+      after = split_path(entry.path);
+      if (!is_wanted) continue;
       path_bytes += entry.path.size();
       page.items.push_back(std::move(entry));
     }
-    if (step.size() <= limit) return page;
+    if (step.size() < step_max) return page;
   }
 }
 

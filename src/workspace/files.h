@@ -147,6 +147,8 @@ class Files {
   Entry get(const Authority& authority,
             std::string_view path);  // Error(not_found), which tells if the entry is trashed
   std::optional<Entry> find_by_id(const Authority& authority, const Id& file);
+  // With a pattern, a page ends after a number of entries that were compared (KeepLimits::list_scan_max). It
+  // may then have few entries, or none, although `has_more` is set.
   Page<Entry> list(const Authority& authority, const ListOptions& options);
   // Empty for a folder that does not exist.
   std::vector<Version> heads(const Authority& authority, const HeadQuery& query);

@@ -27,6 +27,7 @@ struct KeepLimits {
   size_t sessions_kept_per_principal_max;
   uint64_t file_bytes_max;
   size_t list_max;
+  size_t list_scan_max;  // entries that one page of a list compares with a pattern
   size_t batch_max;
   size_t changed_entries_max;  // by one transaction, besides those that its changes name
   int64_t lock_ttl_min_s;

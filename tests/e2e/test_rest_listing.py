@@ -1,12 +1,16 @@
 """Listings: sorted, paged honestly, filtered."""
 
 import pytest
+import requests
+
+from rest_client import Client
+from sandkeep_cli import Cli
+from sandkeep_server import ROOT_KEY
 
 
 @pytest.fixture(scope="module")
 def big(server):
     """A workspace with 2,500 files in one folder and some elsewhere."""
-    from rest_client import Client
     ws = Client(server).workspace("listing-2500")
     for start in range(0, 2500, 500):
         ws.post("batch", 200, changes=[{"op": "put", "path": f"many/f{start + n:05}.txt", "content": "x"} for n in range(500)])
@@ -60,6 +64,39 @@ def test_a_glob_picks_what_matches(big, glob, expected):
 
 def test_pages_of_a_glob_are_complete(big):
     assert len(big.paths(glob="f*5.txt", limit="7")) == 250
+
+
+def test_clients_go_on_after_an_empty_page(make_server, tmp_path):
+    """A page of a pattern ends after so many comparisons, also if nothing matched."""
+    server = make_server("--sandbox", "off", "--list-scan-max", "100")
+    ws = Client(server).workspace("patterns")
+    ws.post("batch", 200, changes=[{"op": "put", "path": f"many/{number}.txt", "content": "x"} for number in range(450)] + [{"op": "put", "path": "z/last.csv", "content": "x"}])
+    page = ws.client.get(f"{ws.root}/list", 200, params={"recursive": "true", "glob": "*.csv"}).json()
+    assert page["items"] == [] and page["has_more"] and page["next_cursor"]
+    assert ws.paths(glob="*.csv") == ["z/last.csv"] and ws.paths(glob="*.none") == [] and len(ws.paths()) == 453
+    cli = Cli(tmp_path, server, workspace=ws.id)
+    assert cli("ls", "-1", "**/*.csv").lines == ["z/last.csv"]
+    cli("get", "**/*.csv", str(tmp_path / "got") + "/")
+    assert [path.name for path in (tmp_path / "got").rglob("*.csv")] == ["last.csv"]
+    cli("ls", "*.none", code=3)
+    pages, found, cursor = 0, [], None
+    while pages == 0 or cursor:
+        answer = list_files(server, workspace=ws.id, recursive=True, glob="*.csv", **({"cursor": cursor} if cursor else {}))
+        found += [entry["path"] for entry in answer["structuredContent"]["entries"]]
+        pages, cursor = pages + 1, answer["structuredContent"].get("next_cursor")
+    assert found == ["z/last.csv"] and pages == 5
+
+
+def list_files(server, **arguments):
+    """The result of the MCP tool."""
+    version = "2026-07-28"
+    params = {"name": "list_files", "arguments": arguments,
+              "_meta": {"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}}}
+    headers = {"Authorization": f"Bearer {ROOT_KEY}", "MCP-Protocol-Version": version, "Mcp-Method": "tools/call", "Mcp-Name": "list_files",
+               "Accept": "application/json, text/event-stream"}
+    answer = requests.post(server.url + "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}, headers=headers, timeout=60)
+    assert answer.status_code == 200 and "error" not in answer.json(), answer.text
+    return answer.json()["result"]
 
 
 def test_a_listing_goes_on_while_files_come_and_go(ws):

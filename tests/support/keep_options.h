@@ -16,6 +16,7 @@ inline workspace::KeepLimits workspace_limits() {
           .sessions_kept_per_principal_max = 1000,
           .file_bytes_max = 5ull << 40,
           .list_max = 1000,
+          .list_scan_max = 20'000,
           .batch_max = 10'000,
           .changed_entries_max = 25'000,
           .lock_ttl_min_s = 60,

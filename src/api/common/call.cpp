@@ -3,6 +3,7 @@
 #include "api/common/conditions.h"
 #include "api/dialects.h"
 #include "base/log.h"
+#include "base/on_behalf.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -49,6 +50,8 @@ void Call::authenticate_actor() {
 
 void Call::act_as(workspace::Actor authenticated) {
   actor = std::move(authenticated);
+  // The worker took the turn of the credential, whose principal was perhaps not known yet.
+  OnBehalfOf::replace(actor.principal());
   app.rates.count(request, actor);
 }
 

@@ -16,6 +16,8 @@ using workspace::EntryKind;
 using workspace::Version;
 
 constexpr size_t kResourcesPerPage = 100;
+// Folders are no resources, and workspaces may be empty: a page ends after so many reads, also without any.
+constexpr size_t kReadsPerPage = 200;
 constexpr size_t kReadBytesMax = 4 << 20;
 
 [[noreturn]] void throw_not_found(const Turn& turn, const std::string& uri) {
@@ -73,6 +75,7 @@ std::optional<Json> list_resources(Turn& turn) {
   Json resources = Json::array();
   if (turn.hub.extension && place->workspace.empty()) resources = turn.hub.extension->resources();
   Json out;
+  size_t reads = 0;
   bool here = place->workspace.empty();
   auto& workspaces = turn.call.app.keep.workspaces();
   for (const auto& workspace : workspaces.list(turn.call.actor)) {
@@ -87,7 +90,7 @@ std::optional<Json> list_resources(Turn& turn) {
                                    .limit = kResourcesPerPage};
     here = true;
     for (bool more = true; more;) {
-      if (resources.size() >= kResourcesPerPage) {
+      if (resources.size() >= kResourcesPerPage || ++reads > kReadsPerPage) {
         out["nextCursor"] = id + ":" + options.cursor;
         break;
       }

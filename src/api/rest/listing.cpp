@@ -60,7 +60,8 @@ void add_listing_routes(Routes& routes) {
            page_fields(),
        .answers = {{200,
                     "Entries, sorted by folder, then by the bytes of their names. A folder's entries come "
-                    "before those of its subfolders.",
+                    "before those of its subfolders. With `glob`, a page may be empty although `has_more` is "
+                    "true.",
                     "EntryPage"}},
        .errors = {Code::not_found}},
       list_entries);

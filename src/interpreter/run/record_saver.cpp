@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/on_behalf.h"
 
 namespace sk::interpreter {
 
@@ -112,7 +113,10 @@ void RecordSaver::after(const Id& session, std::function<void()> then) {
   {
     MutexLock lock(mutex_);
     if (auto found = pending_.find(session); found != pending_.end()) {
-      found->second.waiting.push_back(std::move(then));
+      found->second.waiting.push_back([tenant = OnBehalfOf::tenant(), then = std::move(then)] {
+        OnBehalfOf whom(tenant);
+        then();
+      });
       return;
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/on_behalf.h"
 #include "interpreter/run/live_session.h"
 
 namespace sk::interpreter {
@@ -34,9 +35,12 @@ void Registry::Lease::release() {
     return;
   }
   // The next caller has it from now on, so that nobody else can take it in between.
-  auto next = std::move(slot.waiting.front().lease);
+  auto next = std::move(slot.waiting.front());
   slot.waiting.pop_front();
-  registry.pool_.submit_always([&registry, id = id_, next] { next.set(Lease(registry, id)); });
+  registry.pool_.submit_always([&registry, id = id_, next] {
+    OnBehalfOf tenant(next.tenant);
+    next.lease.set(Lease(registry, id));
+  });
 }
 
 std::shared_ptr<LiveSession> Registry::Lease::live() const {
@@ -86,7 +90,7 @@ Later<Registry::Lease> Registry::acquire(const Id& session, Place place) {
                    "the session has " + std::to_string(slot.waiting.size()) + " requests waiting")
           .advise(Advice::wait_for_executions);
     number = next_waiter_++;
-    slot.waiting.push_back({number, lease});
+    slot.waiting.push_back({number, OnBehalfOf::tenant(), lease});
   }
   lease.on_give_up([this, session, number] { return forget(session, number); });
   return lease.later();

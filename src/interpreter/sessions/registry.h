@@ -76,6 +76,7 @@ class Registry {
  private:
   struct Waiter {
     uint64_t number = 0;
+    Id tenant;  // on whose behalf the caller waits
     Promise<Lease> lease;
   };
   struct Slot {

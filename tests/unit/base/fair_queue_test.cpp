@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/on_behalf.h"
+
 namespace sk {
 namespace {
 
@@ -113,6 +115,26 @@ TEST(FairPool, OneKeyLeavesThreadsToOthers) {
   release.set_value();
   pool.stop();
   EXPECT_EQ(ended, 10);
+}
+
+TEST(FairPool, AJobRunsOnBehalfOfItsKey) {
+  FairPool pool(1, {.running_per_key_max = 1, .waiting_per_key_max = 9, .waiting_max = 9});
+  std::string seen;
+  auto note = [&] { seen += static_cast<char>(OnBehalfOf::tenant().bytes[0]); };
+  pool.submit_always(key_of('a'), [&] {
+    note();
+    {
+      OnBehalfOf inner(key_of('c'));
+      note();
+    }
+    OnBehalfOf::replace(key_of('d'));
+    note();
+  });
+  pool.submit_always(key_of('b'), note);
+  pool.stop();
+  EXPECT_EQ(seen, "acdb");
+  OnBehalfOf::replace(key_of('e'));
+  EXPECT_EQ(OnBehalfOf::tenant(), Id{}) << "this thread works for nobody";
 }
 
 TEST(FairPool, RefusesWhatHasNoRoom) {

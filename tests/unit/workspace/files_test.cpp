@@ -436,6 +436,68 @@ TEST_F(KeepTest, ListPagesAreCompleteAndSorted) {
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
 }
 
+TEST_F(KeepTest, APageOfAPatternEndsAfterItsComparisons) {
+  std::vector<Change> changes;
+  for (int i = 0; i < 100; ++i)
+    changes.push_back(put_change((i < 50 ? "a/" : "b/") + std::to_string(100 + i), "x"));
+  keep->files().apply(ws, std::move(changes));
+  keep->context().limits.list_scan_max = 10;
+  struct Walk {
+    std::vector<std::string> found;
+    size_t pages = 0, empty = 0;
+  };
+  auto walk = [&](const std::string& glob, size_t limit) {
+    Walk out;
+    ListOptions options{.folder = "", .recursive = true, .glob = glob, .cursor = "", .limit = limit};
+    for (bool more = true; more; ++out.pages) {
+      auto page = keep->files().list(ws, options);
+      for (const auto& entry : page.items) out.found.push_back(entry.path);
+      if (page.items.empty()) ++out.empty;
+      EXPECT_EQ(page.has_more, !page.next_cursor.empty());
+      options.cursor = page.next_cursor;
+      more = page.has_more;
+    }
+    return out;
+  };
+  // 102 entries, of which two are folders.
+  auto nothing = walk("nothing*", 1000);
+  EXPECT_TRUE(nothing.found.empty());
+  EXPECT_EQ(nothing.pages, 11u);
+  for (size_t limit : {1u, 3u, 1000u}) {
+    auto few = walk("1?7", limit);
+    EXPECT_EQ(few.found, (std::vector<std::string>{"a/107", "a/117", "a/127", "a/137", "a/147", "b/157",
+                                                   "b/167", "b/177", "b/187", "b/197"}))
+        << limit;
+    EXPECT_LE(few.pages, 21u) << limit;
+  }
+  EXPECT_EQ(walk("b/*", 1000).found.size(), 50u);
+  EXPECT_GE(walk("b/*", 1000).empty, 5u) << "pages before the first match";
+  EXPECT_EQ(walk("", 1000).pages, 1u) << "without a pattern, nothing is compared";
+}
+
+TEST_F(KeepTest, LongPatternsAndPathsEndAPageSooner) {
+  std::vector<Change> changes;
+  for (int i = 0; i < 40; ++i)
+    changes.push_back(put_change(std::string(200, 'a') + std::to_string(100 + i), "x"));
+  keep->files().apply(ws, std::move(changes));
+  keep->context().limits.list_scan_max = 100;
+  auto pages = [&](const std::string& glob) {
+    ListOptions options{.folder = "", .recursive = false, .glob = glob, .cursor = ""};
+    size_t count = 0;
+    for (bool more = true; more; ++count) {
+      auto page = keep->files().list(ws, options);
+      EXPECT_TRUE(page.items.empty());
+      options.cursor = page.next_cursor;
+      more = page.has_more;
+    }
+    return count;
+  };
+  EXPECT_EQ(pages("b"), 1u);
+  std::string slow;
+  for (int i = 0; i < 100; ++i) slow += "*[a-b]";
+  EXPECT_EQ(pages(slow + "x"), 40u) << "each entry counts like more than a hundred";
+}
+
 TEST_F(KeepTest, AFileIsFoundByTheOtherUnicodeSpelling) {
   put("caf\u00e9", "x");
   EXPECT_TRUE(keep->files().find(ws, "cafe\u0301").has_value());

@@ -95,7 +95,10 @@ std::optional<ToolResult> list_files(ToolCall& call) {
     entries.push_back(entry_facts(entry, call.base_url()));
     result.text += entry_line(entry);
   }
-  if (page.items.empty()) result.text = call.flag("trash") ? "The trash is empty.\n" : "Nothing here.\n";
+  if (page.items.empty())
+    result.text = page.has_more        ? "Nothing matched so far.\n"
+                  : call.flag("trash") ? "The trash is empty.\n"
+                                       : "Nothing here.\n";
   result.structured = {{"workspace", workspace.workspace().name}, {"entries", std::move(entries)}};
   if (!call.flag("trash")) add_locks(call, workspace, folder, result);
   add_cursor(result, page.has_more, page.next_cursor);
