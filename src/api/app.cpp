@@ -54,7 +54,10 @@ App::App(workspace::Keep& the_keep, interpreter::Interpreter& the_interpreter, D
       given_files(the_keep),
       conversations(the_keep.context(), the_keep.files(), the_keep.workspaces()),
       captures(the_keep, conversations, captures_options(settings)),
-      top(*this) {}
+      top(*this),
+      workspace_purger(the_keep, the_interpreter, background) {
+  the_keep.context().on_workspace_purge.emplace_back(conversations::purge_conversation_rows);
+}
 
 // A chore, since it may be many files.
 void App::retract_due_later() {

@@ -17,6 +17,7 @@
 #include "http/server.h"
 #include "identity/jwt.h"
 #include "interpreter/interpreter.h"
+#include "interpreter/workspace_purger.h"
 #include "workspace/keep.h"
 
 namespace sk::api {
@@ -49,12 +50,16 @@ class App {
   conversations::Conversations conversations;
   bridge::Captures captures;  // downloads files that messages refer to
   Top top;                    // figures for operators
-  Background background;      // last member: its threads use all members above
+  interpreter::WorkspacePurger workspace_purger;
+  Background background;  // last member: its threads use all members above
 
   // Ends captures that an earlier server process left pending. Call once, before serving.
   void recover() { captures.recover(); }
   // Starts the timers. Call once, when the server answers requests.
-  void start_background() { retract_due_later(); }
+  void start_background() {
+    retract_due_later();
+    workspace_purger.finish_begun();
+  }
   // Stops background work, which gives up the replies that wait for it. Call after the server has stopped;
   // idempotent.
   void stop() {

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -209,6 +210,34 @@ auto Later<T>::chain(F f) const -> std::invoke_result_t<F&, T> {
     later.then([made](Result<typename Next::Value> last) { made.set(std::move(last)); });
   });
   return made.later();
+}
+
+// The result comes when all of them are known: an Error of one of them, if any.
+inline Later<Done> when_all(const std::vector<Later<Done>>& all) {
+  if (all.empty()) return Done{};
+  struct State {
+    Mutex mutex;
+    size_t left SK_GUARDED_BY(mutex) = 0;
+    std::optional<Error> error SK_GUARDED_BY(mutex);
+  };
+  auto state = std::make_shared<State>();
+  {
+    MutexLock lock(state->mutex);
+    state->left = all.size();
+  }
+  Promise<Done> done;
+  for (const auto& one : all)
+    one.then([state, done](const Result<Done>& result) {
+      std::optional<Error> error;
+      {
+        MutexLock lock(state->mutex);
+        if (result.error() != nullptr) state->error = *result.error();
+        if (--state->left > 0) return;
+        error = state->error;
+      }
+      done.set(error ? Result<Done>(*error) : Result<Done>(Done{}));
+    });
+  return done.later();
 }
 
 }  // namespace sk

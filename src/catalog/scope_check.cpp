@@ -68,6 +68,7 @@ const std::vector<TableOwner>& table_owners() {
       {"attributes", kOwn},
       {"versions", kOwn},
       {"purged_versions", kOwn},
+      {"purged_workspaces", kOwn},
       {"purges", kOwn},
       {"retracted_versions", "(SELECT v.workspace FROM versions v WHERE v.id = ROW.version)"},
       {"workspace_blobs", kOwn},

@@ -351,4 +351,27 @@ void Conversations::remove_message(const Authority& authority, std::string_view 
   });
 }
 
+size_t purge_conversation_rows(catalog::Tx& tx, const Id& workspace, size_t rows_max) {
+  auto id = [](const catalog::Row& row) { return row.id(0); };
+  size_t rows = 0;
+  workspace::Amount gone;
+  while (rows < rows_max) {
+    auto conversation = tx.one("SELECT id FROM conversations WHERE workspace = $1 LIMIT 1", {workspace}, id);
+    if (!conversation) break;
+    // A message has at most message_files_max files.
+    auto message = tx.one("SELECT id FROM messages WHERE conversation = $1 LIMIT 1", {*conversation}, id);
+    auto size = message ? size_of_message(tx, *message) : size_of_conversation(tx, *conversation);
+    if (message) {
+      rows += tx.exec("DELETE FROM message_files WHERE message = $1", {*message});
+      rows += tx.exec("DELETE FROM messages WHERE id = $1", {*message});
+    } else {
+      rows += tx.exec("DELETE FROM conversations WHERE id = $1", {*conversation});
+    }
+    gone.bytes += size.bytes;
+    gone.count += size.count;
+  }
+  workspace::count_records(tx, workspace, workspace::RecordKind::message, {-gone.bytes, -gone.count});
+  return rows;
+}
+
 }  // namespace sk::conversations

@@ -164,4 +164,8 @@ class Conversations {
   Workspaces& workspaces_;
 };
 
+// For KeepContext::on_workspace_purge: deletes about `rows_max` rows of the conversations of a workspace.
+// Returns how many; 0: none is left.
+size_t purge_conversation_rows(catalog::Tx& tx, const Id& workspace, size_t rows_max);
+
 }  // namespace sk::conversations

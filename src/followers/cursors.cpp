@@ -67,7 +67,8 @@ class DurableCursors final : public Cursors {
     db_.write(
         catalog::Scope::shared(),
         [&](catalog::Tx& tx) {
-          for (const auto& [workspace, seq] : unsaved_) write(tx, workspace, seq);
+          for (const auto& [workspace, seq] : unsaved_)
+            if (workspace::Journal::exists(tx, workspace)) write(tx, workspace, seq);
         },
         catalog::Survives::kill);
     unsaved_.clear();
@@ -118,6 +119,10 @@ class MemoryCursors final : public Cursors {
 
 std::unique_ptr<Cursors> durable_cursors(workspace::Keep& keep, std::string follower, Begin begin) {
   return std::make_unique<DurableCursors>(keep, std::move(follower), begin);
+}
+
+size_t purge_cursors(catalog::Tx& tx, const Id& workspace, size_t /*rows_max*/) {
+  return tx.exec("DELETE FROM follower_cursors WHERE workspace = $1", {workspace});
 }
 
 std::unique_ptr<Cursors> memory_cursors(workspace::Keep& keep, Begin begin) {

@@ -35,6 +35,9 @@ class Cursors {
 // a kill, entries since the last save() are seen again.
 std::unique_ptr<Cursors> durable_cursors(workspace::Keep& keep, std::string follower, Begin begin);
 
+// For KeepContext::on_workspace_purge: deletes the cursors in the journal of a workspace. Returns how many.
+size_t purge_cursors(catalog::Tx& tx, const Id& workspace, size_t rows_max);
+
 // Cursors that end with the process.
 std::unique_ptr<Cursors> memory_cursors(workspace::Keep& keep, Begin begin);
 

@@ -1,6 +1,7 @@
 #include "followers/followers.h"
 
 #include "followers/caches.h"
+#include "followers/cursors.h"
 #include "followers/thumbnails.h"
 
 namespace sk::followers {
@@ -10,6 +11,7 @@ Followers::Followers(workspace::Keep& keep, conversations::Conversations& conver
   all_.push_back(std::make_unique<Follower>(keep, metrics, cache_options(), invalidate_caches(keep)));
   all_.push_back(std::make_unique<Follower>(keep, metrics, thumbnail_options(),
                                             make_thumbnails(keep, conversations, interpreter)));
+  keep.context().on_workspace_purge.emplace_back(purge_cursors);
 }
 
 void Followers::start() {

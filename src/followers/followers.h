@@ -10,7 +10,8 @@
 
 namespace sk::followers {
 
-// One thread. The constructor's arguments outlive it.
+// One thread. The constructor's arguments outlive it. The purge of a workspace deletes its cursors from then
+// on.
 class Followers {
  public:
   Followers(workspace::Keep& keep, conversations::Conversations& conversations,

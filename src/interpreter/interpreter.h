@@ -83,6 +83,10 @@ class Interpreter {
   enum class OnUnkept { refuse, discard };
   virtual Later<Done> remove(const workspace::Authority& authority, const Id& session,
                              OnUnkept unkept = OnUnkept::refuse) = 0;
+  // Ends and deletes all sessions of the authority's workspace, of any owner, with content that could not be
+  // kept: for the purge of the workspace. Also works where code cannot run. Error(forbidden) unless the
+  // authority has the owner's right. Sessions that are created meanwhile stay.
+  virtual Later<Done> remove_all(const workspace::Authority& authority) = 0;
   // Tries again to keep refused content, and makes heads of versions that were kept aside, where no other
   // client wrote the file since. Leaves recovered files alone. Error(unavailable) when the copy could not be
   // compared.
@@ -138,6 +142,8 @@ class Interpreter {
   // What goes on now, of all principals; for operators. Reads some files of each awake session's sandbox and
   // waits for no session. Empty where code cannot run.
   virtual InterpreterLoad load() const = 0;
+  // The number of a principal's own sessions that are awake or waking. 0 where code cannot run.
+  virtual size_t count_awake(const Id& owner) const = 0;
 };
 
 }  // namespace sk::interpreter

@@ -186,7 +186,61 @@ class Deletion {
   DeletedRecords total_;
 };
 
+// Deletes some of the rows of an execution's files. Returns how many, and counts them for the workspace.
+size_t delete_some_files(catalog::Tx& tx, const Id& workspace, const Id& execution, size_t rows_max) {
+  int64_t bytes = 0;
+  size_t rows = tx.query(
+      "DELETE FROM execution_files WHERE execution = $1 AND seq IN (SELECT seq FROM execution_files WHERE "
+      "execution = $1 ORDER BY seq LIMIT $2) RETURNING octet_length(detail)",
+      {execution, rows_max}, [&](const catalog::Row& row) {
+        bytes += row.integer(0) + workspace::kRowBytes;
+        return true;
+      });
+  workspace::count_records(tx, workspace, workspace::RecordKind::execution, {-bytes, 0});
+  return rows;
+}
+
+// Deletes an execution without files, whether or not it is done. Its session is deleted, so it never runs.
+void purge_execution(catalog::Tx& tx, const Id& workspace, const Id& execution) {
+  int64_t bytes = sum_of(tx, "SELECT bytes FROM execution_sizes WHERE execution = $1", execution);
+  tx.exec("DELETE FROM execution_outputs WHERE execution = $1", {execution});
+  tx.exec("DELETE FROM executions WHERE id = $1", {execution});
+  workspace::count_records(tx, workspace, workspace::RecordKind::execution, {-bytes, -1});
+}
+
 }  // namespace
+
+std::vector<Id> undeleted_sessions(workspace::KeepContext& context, const Id& workspace) {
+  return context.db.read([&](catalog::Statements& statements) {
+    return statements.all("SELECT id FROM sessions WHERE workspace = $1 AND deleted_us IS NULL", {workspace},
+                          [](const catalog::Row& row) { return row.id(0); });
+  });
+}
+
+size_t purge_session_rows(catalog::Tx& tx, const Id& workspace, size_t rows_max) {
+  size_t rows = 0;
+  while (rows < rows_max) {
+    auto execution = tx.one(
+        "SELECT x.id FROM sessions s JOIN executions x ON x.session = s.id WHERE s.workspace = $1 LIMIT 1",
+        {workspace}, [](const catalog::Row& row) { return row.id(0); });
+    if (!execution) break;
+    size_t files = delete_some_files(tx, workspace, *execution, rows_max - rows);
+    rows += files;
+    if (rows >= rows_max) return rows;  // it may have more
+    purge_execution(tx, workspace, *execution);
+    ++rows;
+  }
+  while (rows < rows_max) {
+    auto session = tx.one("SELECT id FROM sessions WHERE workspace = $1 AND deleted_us IS NOT NULL LIMIT 1",
+                          {workspace}, [](const catalog::Row& row) { return row.id(0); });
+    if (!session) break;
+    auto bytes = delete_session(tx, *session);
+    if (!bytes) break;
+    workspace::count_records(tx, workspace, workspace::RecordKind::execution, {-*bytes, 0});
+    ++rows;
+  }
+  return rows;
+}
 
 DeletedRecords delete_records(workspace::KeepContext& context, const workspace::Authority& authority,
                               const RecordFilter& filter) {

@@ -1,5 +1,6 @@
 // Deletes the records of finished executions (code, outputs, lists of files), which count for the quota.
-// Files that the executions wrote stay, and their versions still name the execution.
+// Files that the executions wrote stay, and their versions still name the execution. The purge of a workspace
+// deletes all its records.
 #pragma once
 
 #include "workspace/authority.h"
@@ -24,5 +25,12 @@ struct DeletedRecords {
 // Error(forbidden) unless the authority is the owner's.
 DeletedRecords delete_records(workspace::KeepContext& context, const workspace::Authority& authority,
                               const RecordFilter& filter);
+
+// The sessions of a workspace that are not deleted, of any owner.
+std::vector<Id> undeleted_sessions(workspace::KeepContext& context, const Id& workspace);
+
+// For KeepContext::on_workspace_purge: deletes about `rows_max` rows of sessions and executions of a
+// workspace that is being purged. Returns how many; 0: none is left. Its sessions are deleted already.
+size_t purge_session_rows(catalog::Tx& tx, const Id& workspace, size_t rows_max);
 
 }  // namespace sk::interpreter

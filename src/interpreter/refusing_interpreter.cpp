@@ -1,11 +1,17 @@
 #include "interpreter/refusing_interpreter.h"
 
+#include "base/log.h"
+#include "interpreter/copy/working_copy.h"
+#include "interpreter/record_deletion.h"
 #include "interpreter/sessions/session_directory.h"
 
 namespace sk::interpreter {
 
 RefusingInterpreter::RefusingInterpreter(workspace::Keep& keep, std::string reason)
-    : records_(keep.context()), directory_(keep.context().directory), reason_(std::move(reason)) {}
+    : context_(keep.context()),
+      records_(keep.context()),
+      directory_(keep.context().directory),
+      reason_(std::move(reason)) {}
 
 Error RefusingInterpreter::refusal() const {
   return Error(Code::unavailable, reason_).advise(Advice::ask_operator);
@@ -47,6 +53,26 @@ void RefusingInterpreter::make_thumbnail(const workspace::Version&, Thumbnails::
 SessionInfo RefusingInterpreter::create(const workspace::Authority&, const NewSession&) { throw refusal(); }
 
 Later<Done> RefusingInterpreter::remove(const workspace::Authority&, const Id&, OnUnkept) { throw refusal(); }
+
+// Every session is asleep here, and nothing uses its copy.
+Later<Done> RefusingInterpreter::remove_all(const workspace::Authority& authority) {
+  authority.need(workspace::Right::own);
+  for (const Id& id : undeleted_sessions(context_, authority.workspace_id())) {
+    auto session = records_.find(id);
+    if (!session) continue;
+    records_.mark_deleted(authority, *session, context_.clock.now_us());
+    for (const char* kind : {"", ".suspect"}) {
+      const std::string copy = directory_ + "/copies/" + id.hex() + kind;
+      try {
+        WorkingCopy::remove_unused(copy);
+      } catch (const std::exception& error) {
+        log::error("the working copy of a session could not be removed",
+                   {{"folder", copy}, {"error", error.what()}});
+      }
+    }
+  }
+  return Done{};
+}
 
 Later<Interpreter::Retried> RefusingInterpreter::retry_unkept(const workspace::Authority&, const Id&) {
   throw refusal();

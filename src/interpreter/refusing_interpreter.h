@@ -31,6 +31,7 @@ class RefusingInterpreter : public Interpreter {
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) override;
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) override;
   Later<Done> remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) override;
+  Later<Done> remove_all(const workspace::Authority& authority) override;
   Later<Retried> retry_unkept(const workspace::Authority& authority, const Id& session) override;
   Later<Done> sleep(const workspace::Authority& authority, const Id& session) override;
   Later<RunningExecution> execute(const workspace::Authority& authority, const Id& session,
@@ -52,12 +53,14 @@ class RefusingInterpreter : public Interpreter {
   bool can_have_thumbnail(const workspace::Version&) const override { return false; }
   void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
   InterpreterLoad load() const override { return {}; }
+  size_t count_awake(const Id&) const override { return 0; }
 
  private:
   Error refusal() const;
   // Error(not_found) unless the session is on record and the authority's.
   SessionInfo need_own(const workspace::Authority& authority, const Id& session);
 
+  workspace::KeepContext& context_;
   Records records_;
   const std::string directory_;  // for temporary files
   const std::string reason_;

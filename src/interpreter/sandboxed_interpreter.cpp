@@ -1,13 +1,11 @@
 #include "interpreter/sandboxed_interpreter.h"
 
-#include <filesystem>
-#include <future>
-
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "interpreter/copy/added_files.h"
 #include "interpreter/copy/copy_cache.h"
+#include "interpreter/record_deletion.h"
 #include "interpreter/run/kernel_loop.h"
 #include "interpreter/run/live_session.h"
 #include "interpreter/run/record_saver.h"
@@ -15,6 +13,7 @@
 #include "interpreter/sessions/admission.h"
 #include "interpreter/sessions/eviction.h"
 #include "interpreter/sessions/new_session.h"
+#include "interpreter/sessions/recovery.h"
 #include "interpreter/sessions/registry.h"
 #include "interpreter/sessions/repeats.h"
 #include "interpreter/sessions/rescue.h"
@@ -211,9 +210,10 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
   }
 
   // Acquires the lease and ends the session.
-  Later<Registry::Lease> acquire_asleep(const Id& session) {
-    return registry.acquire(session).chain(
-        [this](Registry::Lease lease) { return end(std::move(lease), LiveSession::Why::asked); });
+  Later<Registry::Lease> acquire_asleep(const Id& session, Registry::Place place = Registry::Place::limited) {
+    return registry.acquire(session, place).chain([this](Registry::Lease lease) {
+      return end(std::move(lease), LiveSession::Why::asked);
+    });
   }
 
   // Goes on with the lease on the principal's threads, for work that would occupy a request's.
@@ -277,6 +277,20 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     lease.reset();  // the session is busy now, and the start of a cell must not block other callers
     live->enqueue(std::move(queued));
     return running;
+  }
+
+  // Ends and deletes a session. Holds one lease until the end, so that the session cannot wake before its
+  // copy is gone.
+  Later<Done> remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept,
+                     Registry::Place place) {
+    return acquire_asleep(session, place)
+        .chain([this, authority](Registry::Lease lease) {
+          return on_pool(authority.author().principal, std::move(lease));
+        })
+        .map([this, authority, unkept](const Registry::Lease& lease) {
+          remove_asleep(lease, authority, unkept);
+          return Done{};
+        });
   }
 
   // Deletes a session that is asleep.
@@ -409,27 +423,7 @@ InterpreterLoad SandboxedInterpreter::load() const {
 
 void SandboxedInterpreter::recover() {
   impl_->records.end_interrupted_executions(impl_->keep.context().clock.now_us());
-  std::vector<std::future<void>> done;
-  for (auto& info : impl_->records.dirty_sessions()) {
-    auto task = std::make_shared<std::packaged_task<void()>>([impl = impl_.get(), info]() mutable {
-      auto lease = impl->registry.acquire(info.id).get();
-      if (!CopyKeeper(impl->copy_context, info).exists()) return;
-      try {
-        impl->records.claim(info);
-        CopyKeeper keeper(impl->copy_context, info);
-        keeper.recover(capture_as(info));
-      } catch (const std::exception& error) {
-        log::error("a session's files could not be compared after a restart; its next execution retries",
-                   {{"session", info.id.hex()}, {"error", error.what()}});
-      }
-    });
-    done.push_back(task->get_future());
-    impl_->pool.submit_always(info.owner, [task] { (*task)(); });
-  }
-  for (auto& one : done) one.get();
-  for (auto& info : impl_->copies.of_deleted_sessions())
-    impl_->pool.submit_always(info.owner,
-                              [impl = impl_.get(), info] { CopyKeeper(impl->copy_context, info).remove(); });
+  recover_copies({impl_->records, impl_->registry, impl_->copy_context, impl_->copies, impl_->pool});
 }
 
 void SandboxedInterpreter::resume_accepted() {
@@ -498,16 +492,20 @@ Later<Done> SandboxedInterpreter::remove(const workspace::Authority& authority, 
   if (impl_->find(authority, session).status == SessionStatus::deleted) return Done{};
   // A refused call changes nothing: code keeps running.
   auto may = unkept == OnUnkept::refuse ? impl_->rescue.refuse_if_unkept(session) : Later<Done>(Done{});
-  // Holds one lease until the end, so that the session cannot wake before its copy is gone.
-  return may.chain([impl = impl_.get(), session](Done) { return impl->acquire_asleep(session); })
-      .chain([impl = impl_.get(), authority](Registry::Lease lease) {
-        return impl->on_pool(authority.author().principal, std::move(lease));
-      })
-      .map([impl = impl_.get(), authority, unkept](const Registry::Lease& lease) {
-        impl->remove_asleep(lease, authority, unkept);
-        return Done{};
-      });
+  return may.chain([impl = impl_.get(), authority, session, unkept](Done) {
+    return impl->remove(authority, session, unkept, Registry::Place::limited);
+  });
 }
+
+Later<Done> SandboxedInterpreter::remove_all(const workspace::Authority& authority) {
+  authority.need(workspace::Right::own);
+  std::vector<Later<Done>> removed;
+  for (const Id& session : undeleted_sessions(impl_->keep.context(), authority.workspace_id()))
+    removed.push_back(impl_->remove(authority, session, OnUnkept::discard, Registry::Place::always));
+  return when_all(removed);
+}
+
+size_t SandboxedInterpreter::count_awake(const Id& owner) const { return awake_of(impl_->registry, owner); }
 
 Later<Done> SandboxedInterpreter::sleep(const workspace::Authority& authority, const Id& session) {
   refuse_read_only(authority, "end sessions");

@@ -34,6 +34,7 @@ class SandboxedInterpreter final : public Interpreter {
   std::optional<SessionInfo> find(const workspace::Actor& actor, const Id& session) override;
   std::vector<SessionInfo> list(const workspace::Actor& actor, const SessionQuery& query) override;
   Later<Done> remove(const workspace::Authority& authority, const Id& session, OnUnkept unkept) override;
+  Later<Done> remove_all(const workspace::Authority& authority) override;
   Later<Retried> retry_unkept(const workspace::Authority& authority, const Id& session) override;
   Later<Done> sleep(const workspace::Authority& authority, const Id& session) override;
   Later<RunningExecution> execute(const workspace::Authority& authority, const Id& session,
@@ -56,6 +57,7 @@ class SandboxedInterpreter final : public Interpreter {
   bool can_have_thumbnail(const workspace::Version& version) const override;
   void make_thumbnail(const workspace::Version& version, Thumbnails::OnMade on_made) override;
   InterpreterLoad load() const override;
+  size_t count_awake(const Id& owner) const override;
 
  private:
   struct Impl;

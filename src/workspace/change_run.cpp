@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/journal.h"
-#include "workspace/usage.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
@@ -59,7 +58,28 @@ ChangeResult ChangeRun::run(const Change& change) {
   tick();
   made_above_.clear();
   room_checked_ = false;
-  ChangeResult result = std::visit(
+  count_noted_rows();
+  ChangeResult result;
+  try {
+    result = apply(change);
+    count_noted_rows();
+  } catch (...) {
+    noted_rows_ = {};  // they are rolled back
+    throw;
+  }
+  result.made_above = std::exchange(made_above_, {});
+  // A change without new bytes still adds rows. The trash must always be open: it is the way back below the
+  // quota.
+  bool only_records = !result.unchanged && !std::holds_alternative<TrashChange>(change);
+  bool is_checked = !ignores_records_ || result.created || std::holds_alternative<PutChange>(change);
+  // The check of new bytes saw all rows but the last. A copied folder has many after its first new bytes.
+  bool has_checked = room_checked_ && !std::holds_alternative<CopyChange>(change);
+  if (only_records && !has_checked && is_checked) check_room_for_records(tx_, context_, workspace_);
+  return result;
+}
+
+ChangeResult ChangeRun::apply(const Change& change) {
+  return std::visit(
       [this](const auto& one) -> ChangeResult {
         using T = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<T, PutChange>)
@@ -78,12 +98,6 @@ ChangeResult ChangeRun::run(const Change& change) {
           return set_mode(one);
       },
       change);
-  result.made_above = std::exchange(made_above_, {});
-  // A change without new bytes still adds to the journal. The trash must always be open: it is the way back
-  // below the quota.
-  bool only_records = !result.unchanged && !std::holds_alternative<TrashChange>(change);
-  if (only_records && !room_checked_ && !ignores_records_) check_room_for_records(tx_, context_, workspace_);
-  return result;
 }
 
 std::optional<Entry> ChangeRun::find(std::string_view path) {
@@ -220,6 +234,7 @@ Entry ChangeRun::insert_folder(const std::string& path, uint32_t mode) {
       "changed_us, placed_us, version_count, diverged) "
       "VALUES ($1, $2, $3, $4, 1, 0, '', $5, $6, $6, $6, $6, 0, 0)",
       {entry.id, workspace_, parent, name, mode, now_us()});
+  noted_rows_.add_entry(stored_path_bytes(path));
   journal("folder.create", {{"file_id", entry.id.with_prefix(prefix::file)}}, {{"path", path}});
   return entry;
 }
@@ -241,6 +256,7 @@ void ChangeRun::insert_file(const Entry& entry) {
       "VALUES ($1, $2, $3, $4, 0, $5, $6, $7, $8, $9, $10, $11, $11, $11, $12, $13, $14)",
       {entry.id, workspace_, parent, name, entry.head, entry.size, entry.sha256, entry.mime, entry.mode,
        entry.mtime_us, now_us(), entry.version_count, entry.last_number, entry.diverged ? 1 : 0});
+  noted_rows_.add_entry(stored_path_bytes(entry.path));
 }
 
 Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
@@ -263,6 +279,7 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
   version.source = wanted.source;
   version.complete = wanted.complete;
   version.is_head = becomes;
+  std::string detail = to_text(wanted.source.detail);
   tx_.exec(
       "INSERT INTO versions (id, file, workspace, number, sha256, size, mime, mode, mtime_us, base, "
       "created_us, head_us, author, source, "
@@ -271,7 +288,9 @@ Version ChangeRun::insert_version(Entry& entry, const NewVersion& wanted) {
       {version.id, entry.id, workspace_, version.number, version.sha256, version.size, version.mime,
        version.mode, version.mtime_us, wanted.base ? catalog::Param(wanted.base) : catalog::Param(nullptr),
        now_us(), becomes ? catalog::Param(now_us()) : catalog::Param(nullptr), author_.principal,
-       wanted.source.kind, to_text(wanted.source.detail), wanted.complete ? 1 : 0});
+       wanted.source.kind, detail, wanted.complete ? 1 : 0});
+  noted_rows_.add_version(static_cast<int64_t>(2 * version.mime.size() + detail.size()),
+                          static_cast<int64_t>(version.size));
   bool fresh = !entry.head;
   entry.last_number = version.number;
   ++entry.version_count;
@@ -312,7 +331,9 @@ void ChangeRun::grow(uint64_t bytes) {
 void ChangeRun::shrink(uint64_t bytes) { count_contents(tx_, workspace_, -static_cast<int64_t>(bytes)); }
 
 void ChangeRun::journal(std::string_view kind, const Json& facts, const Json& personal) {
-  Journal::append(tx_, context_, workspace_, author_, kind, facts, personal);
+  Journal::append(tx_, context_, workspace_, author_, kind, facts, personal, std::exchange(noted_rows_, {}));
 }
+
+void ChangeRun::count_noted_rows() { count_file_rows(tx_, workspace_, std::exchange(noted_rows_, {})); }
 
 }  // namespace sk::workspace

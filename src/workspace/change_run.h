@@ -6,6 +6,7 @@
 #include "workspace/keep_context.h"
 #include "workspace/lock_check.h"
 #include "workspace/types.h"
+#include "workspace/usage.h"
 
 namespace sk::workspace {
 
@@ -15,6 +16,8 @@ constexpr size_t kNewEntryCost = 5;
 
 // By how many bytes a path becomes longer.
 size_t longer_bytes(std::string_view from, std::string_view to);
+// The bytes of a path's parent and name, as an entry stores them.
+int64_t stored_path_bytes(std::string_view path);
 
 class ChangeRun {
  public:
@@ -53,8 +56,8 @@ class ChangeRun {
   }
   // For a dry run, which is rolled back and therefore needs no lock. The scope is still checked.
   void ignore_locks() { ignores_locks_ = true; }
-  // For captured changes: code has made them already, and what they add to the journal is limited by the
-  // executions. New bytes are still checked.
+  // For captured changes: code has made them already, and how often it does is limited by the executions.
+  // New bytes, entries and versions are still checked.
   void ignore_record_quota() { ignores_records_ = true; }
   void check_scope(std::string_view path, Touches touches) const;
   // Creates the missing folders above `path`. Each is a separate change that locks may block. Error(conflict)
@@ -77,6 +80,8 @@ class ChangeRun {
   void regroup_trash(const Id& root);
   // Records the entry's path in `placements`; call before the path changes.
   void remember_place(const Id& entry);
+  // Notes that an entry's own path changes from one to the other.
+  void note_renamed(std::string_view from, std::string_view to);
   // Counts entries that the transaction changes besides those that its changes name. Error(too_large) when
   // there are too many, since all other writers wait for the transaction. Call before changing them.
   // `cost` is how many of them one of these entries counts for.
@@ -111,7 +116,12 @@ class ChangeRun {
   // Adds to the used bytes. Error(quota_exceeded) if the quota does not allow it.
   void grow(uint64_t bytes);
   void shrink(uint64_t bytes);
+  // Counts the rows of note_rows(), too.
   void journal(std::string_view kind, const Json& facts, const Json& personal);
+  // Notes rows that were inserted, deleted or changed. They are counted with the next journal entry, at the
+  // end of run(), or by count_noted_rows().
+  FileRows& note_rows() { return noted_rows_; }
+  void count_noted_rows();
   // Increases with every change, so two changes never have the same time.
   TimeUs now_us() const { return tx_.change_us(); }
   void tick() { tx_.tick(); }
@@ -135,7 +145,11 @@ class ChangeRun {
   void check_paths_of(const Change& change) const;
   // Error(not_found) unless the authority's actor may read that workspace, too.
   void check_source(const Id& workspace) const;
+  ChangeResult apply(const Change& change);
   void insert_file(const Entry& entry);
+  void remember_places_below(const std::string& folder);
+  // Notes that the parents of so many entries begin with another folder.
+  void note_moved(size_t entries, std::string_view from, std::string_view to);
   void put_in_trash(Entry& entry);
   // Finds content that an earlier put stored in the trash for this path.
   std::optional<ChangeResult> kept_in_trash(const std::string& path, const Sha256& sha256);
@@ -160,6 +174,7 @@ class ChangeRun {
   bool ignores_records_ = false;
   bool room_checked_ = false;  // by the current change
   size_t touched_ = 0;         // see touch()
+  FileRows noted_rows_;        // see note_rows()
   std::vector<std::string> unneeded_;
   std::vector<Entry> made_above_;  // by the current change
 };

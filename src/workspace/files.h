@@ -170,7 +170,7 @@ class Files {
   PurgeResult purge(const Authority& authority, const Id& file, std::optional<TimeUs> trashed_before_us = {});
   PurgeResult purge_version(const Authority& authority, const Id& version, const Conditions& conditions = {});
   PurgeResult empty_trash(const Authority& authority);
-  // Goes on with purges that a stop, a kill or a revoked right has interrupted.
+  // Goes on with purges that a stop, a kill or a revoked right has interrupted, except those of workspaces.
   void finish_purges();
 
   struct RestoreAsOf {

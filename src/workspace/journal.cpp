@@ -4,7 +4,6 @@
 #include "base/path.h"
 #include "workspace/feed.h"
 #include "workspace/journal_hash.h"
-#include "workspace/usage.h"
 
 namespace sk::workspace {
 
@@ -82,7 +81,8 @@ ReadableJournal ReadableJournal::of_server(const Actor& administrator) {
 ReadableJournal ReadableJournal::of_server(SystemReason) { return {}; }
 
 int64_t Journal::append(catalog::Tx& tx, KeepContext& context, const Id& workspace, const Author& author,
-                        std::string_view kind, const Json& facts, const Json& personal) {
+                        std::string_view kind, const Json& facts, const Json& personal,
+                        const FileRows& rows) {
   struct Head {
     int64_t seq;
     Sha256 hash;
@@ -114,9 +114,9 @@ int64_t Journal::append(catalog::Tx& tx, KeepContext& context, const Id& workspa
       "ON CONFLICT (workspace) DO UPDATE SET seq = excluded.seq, hash = excluded.hash, time_us = "
       "excluded.time_us",
       {workspace, line.seq, hash, line.time_us});
-  count_records(
-      tx, workspace, RecordKind::journal,
-      {static_cast<int64_t>(kind.size() + line.facts.size() + personal_text.size()) + kRowBytes, 1});
+  count_records(tx, workspace, RecordKind::journal,
+                {static_cast<int64_t>(kind.size() + line.facts.size() + personal_text.size()) + kRowBytes, 1},
+                rows);
   tx.after_commit([&feed = context.feed, workspace] { feed.notify(workspace); });
   return line.seq;
 }
@@ -158,6 +158,10 @@ int64_t Journal::head_seq(const ReadableJournal& journal) {
              [](const catalog::Row& row) { return row.integer(0); })
         .value_or(0);
   });
+}
+
+bool Journal::exists(catalog::Statements& statements, const Id& workspace) {
+  return statements.exists("SELECT 1 FROM journals WHERE workspace = $1", {workspace});
 }
 
 std::vector<JournalHead> Journal::heads(const std::optional<Id>& after, size_t limit) {

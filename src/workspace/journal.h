@@ -6,6 +6,7 @@
 #include "workspace/authority.h"
 #include "workspace/keep_context.h"
 #include "workspace/types.h"
+#include "workspace/usage.h"
 
 namespace sk::workspace {
 
@@ -57,12 +58,16 @@ class Journal {
   explicit Journal(KeepContext& context) : context_(context) {}
 
   // Appends an entry inside `tx` and notifies the feed after the commit. `workspace` zero selects the
-  // server's journal. Returns the entry's sequence number.
+  // server's journal. Returns the entry's sequence number. `rows` are counted with the entry, which costs
+  // nothing then.
   static int64_t append(catalog::Tx& tx, KeepContext& context, const Id& workspace, const Author& author,
-                        std::string_view kind, const Json& facts, const Json& personal);
+                        std::string_view kind, const Json& facts, const Json& personal,
+                        const FileRows& rows = {});
 
   Events events(const ReadableJournal& journal, int64_t after, size_t limit, const EventFilter& filter);
   int64_t head_seq(const ReadableJournal& journal);
+  // Whether a workspace, or zero for the server, has a journal: false once the workspace is purged.
+  static bool exists(catalog::Statements& statements, const Id& workspace);
   // Lists the heads of all journals in the order of their workspaces; unset: from the beginning.
   std::vector<JournalHead> heads(const std::optional<Id>& after, size_t limit);
 

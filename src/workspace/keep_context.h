@@ -54,6 +54,10 @@ struct KeepContext {
   // Delete what other rooms keep of a file, inside the transaction of its purge. Complete before the first
   // one.
   std::vector<std::function<void(catalog::Tx& tx, const Id& file)>> on_purge = {};
+  // Delete about `rows_max` rows of what other rooms keep of a workspace, inside a transaction of its purge.
+  // Return how many; 0: nothing is left. Complete before the first one.
+  std::vector<std::function<size_t(catalog::Tx& tx, const Id& workspace, size_t rows_max)>>
+      on_workspace_purge = {};
 };
 
 }  // namespace sk::workspace

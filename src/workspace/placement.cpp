@@ -50,10 +50,41 @@ void ChangeRun::check_paths_below(const Entry& entry, const std::string& to) {
 }
 
 void ChangeRun::remember_place(const Id& entry) {
-  tx_.exec(
+  tx_.query(
       "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
-      "SELECT workspace, id, $2, placed_us, parent, name FROM entries WHERE id = $1 ON CONFLICT DO NOTHING",
-      {entry, now_us()});
+      "SELECT workspace, id, $2, placed_us, parent, name FROM entries WHERE id = $1 ON CONFLICT DO NOTHING "
+      "RETURNING octet_length(parent) + octet_length(name)",
+      {entry, now_us()}, [this](const catalog::Row& row) {
+        noted_rows_.add_places(row.integer(0), 1);
+        return true;
+      });
+}
+
+void ChangeRun::remember_places_below(const std::string& folder) {
+  Below range(folder);
+  tx_.query(
+      "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
+      "SELECT workspace, id, $5, placed_us, parent, name FROM entries WHERE workspace = $1 AND trashed_us IS "
+      "NULL AND parent >= $2 AND parent < $4 AND (parent = $2 OR parent >= $3) ON CONFLICT DO NOTHING "
+      "RETURNING octet_length(parent) + octet_length(name)",
+      {workspace_, range.exact, range.from, range.to, now_us()}, [this](const catalog::Row& row) {
+        noted_rows_.add_places(row.integer(0), 1);
+        return true;
+      });
+}
+
+int64_t stored_path_bytes(std::string_view path) {
+  auto [parent, name] = split_path(path);
+  return static_cast<int64_t>(parent.size() + name.size());
+}
+
+void ChangeRun::note_moved(size_t entries, std::string_view from, std::string_view to) {
+  auto longer = static_cast<int64_t>(to.size()) - static_cast<int64_t>(from.size());
+  noted_rows_.lengthen_paths(static_cast<int64_t>(entries) * longer);
+}
+
+void ChangeRun::note_renamed(std::string_view from, std::string_view to) {
+  noted_rows_.lengthen_paths(stored_path_bytes(to) - stored_path_bytes(from));
 }
 
 size_t longer_bytes(std::string_view from, std::string_view to) {
@@ -132,19 +163,16 @@ void ChangeRun::place(const Entry& entry, const std::string& to) {
   remember_place(entry.id);
   tx_.exec("UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4 WHERE id = $1",
            {entry.id, parent, name, now_us()});
+  note_renamed(entry.path, to);
   if (entry.kind != EntryKind::folder) return;
+  remember_places_below(entry.path);
   Below range(entry.path);
-  tx_.exec(
-      "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
-      "SELECT workspace, id, $5, placed_us, parent, name FROM entries WHERE workspace = $1 AND trashed_us IS "
-      "NULL AND parent >= $2 AND parent < $4 "
-      "AND (parent = $2 OR parent >= $3) ON CONFLICT DO NOTHING",
-      {workspace_, range.exact, range.from, range.to, now_us()});
-  tx_.exec(
+  auto below = tx_.exec(
       "UPDATE entries SET parent = $6 || substr(parent, length($2) + 1), placed_us = $5 WHERE workspace = $1 "
       "AND trashed_us IS NULL AND "
       "parent >= $2 AND parent < $4 AND (parent = $2 OR parent >= $3)",
       {workspace_, range.exact, range.from, range.to, now_us(), to});
+  note_moved(below, entry.path, to);
 }
 
 void ChangeRun::trash(const Entry& entry) {
@@ -153,12 +181,7 @@ void ChangeRun::trash(const Entry& entry) {
   remember_place(entry.id);
   if (entry.kind == EntryKind::folder) {
     Below range(entry.path);
-    tx_.exec(
-        "INSERT INTO placements (workspace, file, until_us, since_us, parent, name) "
-        "SELECT workspace, id, $5, placed_us, parent, name FROM entries WHERE workspace = $1 AND trashed_us "
-        "IS NULL AND parent >= $2 AND "
-        "parent < $4 AND (parent = $2 OR parent >= $3) ON CONFLICT DO NOTHING",
-        {workspace_, range.exact, range.from, range.to, now_us()});
+    remember_places_below(entry.path);
     count += static_cast<int64_t>(tx_.exec(
         "UPDATE entries SET trashed_us = $5, trash_root = $6 WHERE workspace = $1 AND trashed_us IS NULL AND "
         "parent >= $2 AND parent < $4 AND (parent = $2 OR parent >= $3)",
@@ -211,7 +234,7 @@ void ChangeRun::untrash(const Entry& root, const std::string& to) {
   check_paths_below(root, to);
   carry_fences(tx_, workspace_, root.path, to);
   auto [parent, name] = split_path(to);
-  tx_.exec(
+  auto below = tx_.exec(
       "UPDATE entries SET parent = $3 || substr(parent, length($2) + 1), placed_us = $4, trashed_us = NULL, "
       "trash_root = NULL "
       "WHERE trash_root = $1 AND id <> $1",
@@ -220,6 +243,8 @@ void ChangeRun::untrash(const Entry& root, const std::string& to) {
       "UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4, trashed_us = NULL, "
       "trash_root = NULL WHERE id = $1",
       {root.id, parent, name, now_us()});
+  note_renamed(root.path, to);
+  note_moved(below, root.path, to);
   journal(root.kind == EntryKind::folder ? "folder.restore" : "file.restore",
           {{"file_id", root.id.with_prefix(prefix::file)}}, {{"from", root.path}, {"path", to}});
 }

@@ -133,6 +133,7 @@ class GoingBack {
         "UPDATE entries SET parent = $2, name = $3, placed_us = $4, changed_us = $4, trashed_us = NULL, "
         "trash_root = NULL WHERE id = $1",
         {past.now.id, parent, name, run_.now_us()});
+    run_.note_renamed(past.now.path, past.path);
     run_.journal(past.now.kind == EntryKind::folder ? "folder.restore" : "file.restore",
                  {{"file_id", past.now.id.with_prefix(prefix::file)}},
                  {{"from", past.now.path}, {"path", past.path}});

@@ -1,72 +1,12 @@
 // The trash: listing, restoring and permanent deletion.
 #include "base/error.h"
 #include "base/path.h"
-#include "workspace/blob_ledger.h"
-#include "workspace/change_run.h"
-#include "workspace/retractions.h"
-#include "workspace/usage.h"
+#include "workspace/purge_rows.h"
 #include "workspace/workspace_rows.h"
 
 namespace sk::workspace {
 
 namespace {
-
-constexpr size_t kBrokenLinksMax = 1'000;
-// A purge goes on in another transaction after about this many rows, so that other writers get between.
-constexpr int64_t kPurgedAtOnce = 500;
-
-// Deletes versions and records their ids, so that their links return 410.
-void purge_versions(ChangeRun& run, const std::vector<Version>& versions, PurgeResult& result) {
-  for (const Version& version : versions) {
-    uint64_t freed = BlobLedger::drop(run.tx(), run.workspace(), version.sha256);
-    result.freed_bytes += freed;
-    run.tx().exec(
-        "INSERT INTO purged_versions (id, workspace, purged_us, file, head_us) "
-        "SELECT id, workspace, $2, file, head_us FROM versions WHERE id = $1",
-        {version.id, run.now_us()});
-    run.tx().exec("DELETE FROM versions WHERE id = $1", {version.id});
-    // Purged means that nothing is left to see. Where others have the same content, it is made anew.
-    run.tx().exec("DELETE FROM thumbnails WHERE sha256 = $1", {version.sha256});
-    ++result.versions;
-    if (result.broken_links.size() < kBrokenLinksMax) result.broken_links.push_back(version);
-  }
-}
-
-// Purges an entry and up to `versions_max` of its versions, its head last. Returns whether it is gone: while
-// it has more versions, it stays.
-bool purge_entry(ChangeRun& run, const Id& id, int64_t versions_max, PurgeResult& result) {
-  catalog::Tx& tx = run.tx();
-  for (const auto& forget : run.context().on_purge) forget(tx, id);
-  auto purge = [&](const std::vector<Version>& versions) {
-    for (const Version& version : versions) Retractions::forget(tx, version.id);
-    purge_versions(run, versions, result);
-  };
-  auto old = tx.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES
-                    " WHERE v.file = $1 AND v.id <> e.head ORDER BY v.number LIMIT $2",
-                    {id, versions_max}, read_version);
-  purge(old);
-  if (old.size() == static_cast<size_t>(versions_max)) {
-    tx.exec("UPDATE entries SET version_count = version_count - $2 WHERE id = $1", {id, versions_max});
-    return false;
-  }
-  purge(tx.all("SELECT " SK_VERSION_COLUMNS " FROM " SK_VERSION_TABLES " WHERE v.file = $1", {id},
-               read_version));
-  tx.exec("DELETE FROM placements WHERE workspace = $1 AND file = $2", {run.workspace(), id});
-  tx.exec("DELETE FROM attributes WHERE workspace = $1 AND file = $2", {run.workspace(), id});
-  tx.exec("DELETE FROM entries WHERE id = $1", {id});
-  ++result.files;
-  return true;
-}
-
-int64_t rows_of(const PurgeResult& result) { return result.files + result.versions; }
-
-void add(PurgeResult& sum, PurgeResult part) {
-  sum.files += part.files;
-  sum.versions += part.versions;
-  sum.freed_bytes += part.freed_bytes;
-  for (auto& version : part.broken_links)
-    if (sum.broken_links.size() < kBrokenLinksMax) sum.broken_links.push_back(std::move(version));
-}
 
 // A trashed entry with everything that was trashed with it.
 struct Group {
@@ -102,7 +42,7 @@ bool purge_some(ChangeRun& run, const Group& group, PurgeResult& result) {
                {"versions", mine.versions},
                {"freed_bytes", mine.freed_bytes}},
               {{"path", group.path}});
-  add(result, std::move(mine));
+  add_result(result, std::move(mine));
   return has_more;
 }
 
@@ -193,7 +133,7 @@ PurgeResult Files::purge(const Authority& authority, const Id& file,
       }
       return purge_some(run, group, part);
     });
-    add(sum, std::move(part));
+    add_result(sum, std::move(part));
   }
   return sum;
 }
@@ -260,7 +200,7 @@ PurgeResult Files::empty_trash(const Authority& authority) {
       return groups.size() == static_cast<size_t>(kPurgedAtOnce);
     });
     unfinished = left;
-    add(sum, std::move(part));
+    add_result(sum, std::move(part));
   }
   return sum;
 }
@@ -272,7 +212,8 @@ void Files::finish_purges() {
   };
   auto left = context_.db.read([&](catalog::Statements& statements) {
     return statements.all(
-        "SELECT p.root, p.path, p.workspace, w.owner FROM purges p JOIN workspaces w ON w.id = p.workspace",
+        "SELECT p.root, p.path, p.workspace, w.owner FROM purges p JOIN workspaces w ON w.id = p.workspace "
+        "WHERE p.root <> p.workspace",
         {}, [](const catalog::Row& row) { return Left{{row.id(0), row.str(1)}, row.id(2), row.id(3)}; });
   });
   for (const Left& one : left) {

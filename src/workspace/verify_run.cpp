@@ -126,8 +126,9 @@ void VerifyRun::references() {
                        return true;
                      });
     statements.query(
-        "SELECT DISTINCT workspace, parent FROM entries WHERE trashed_us IS NULL AND parent <> ''", {},
-        [&](const catalog::Row& row) {
+        "SELECT DISTINCT workspace, parent FROM entries WHERE trashed_us IS NULL AND parent <> '' AND NOT "
+        "EXISTS (SELECT 1 FROM purges p WHERE p.root = entries.workspace)",
+        {}, [&](const catalog::Row& row) {
           if (!folders.contains({row.id(0), row.str(1)}))
             problem("the folder '" + row.str(1) + "' of workspace " +
                     row.id(0).with_prefix(prefix::workspace) + " is missing");
@@ -138,8 +139,8 @@ void VerifyRun::references() {
     statements.query(
         "SELECT e.id FROM entries e LEFT JOIN entries r ON r.id = e.trash_root AND r.trash_root = r.id AND "
         "r.workspace = e.workspace AND r.trashed_us = e.trashed_us WHERE (e.trashed_us IS NOT NULL OR "
-        "e.trash_root IS NOT NULL) AND r.id IS NULL AND NOT EXISTS (SELECT 1 FROM purges p WHERE p.root = "
-        "e.trash_root)",
+        "e.trash_root IS NOT NULL) AND r.id IS NULL AND NOT EXISTS (SELECT 1 FROM purges p WHERE p.root IN "
+        "(e.trash_root, e.workspace))",
         {}, [&](const catalog::Row& row) {
           problem("entry " + row.id(0).with_prefix(prefix::file) +
                   " is in the trash with a folder that is not there");
@@ -153,8 +154,7 @@ void VerifyRun::references() {
                      });
     statements.query(
         "SELECT DISTINCT trash_root, parent FROM entries WHERE trash_root IS NOT NULL AND trash_root <> id "
-        "AND "
-        "NOT EXISTS (SELECT 1 FROM purges p WHERE p.root = trash_root)",
+        "AND NOT EXISTS (SELECT 1 FROM purges p WHERE p.root IN (trash_root, entries.workspace))",
         {}, [&](const catalog::Row& row) {
           if (!trashed_folders.contains({row.id(0), row.str(1)}))
             problem("the folder '" + row.str(1) + "' is missing in the trash of " +
@@ -193,6 +193,15 @@ void VerifyRun::counts() {
           return true;
         });
     statements.query(
+        "SELECT g.workspace FROM purged_workspaces g LEFT JOIN (SELECT workspace, count(*) AS n FROM "
+        "purged_versions GROUP BY workspace) v ON v.workspace = g.workspace WHERE g.versions <> "
+        "COALESCE(v.n, 0)",
+        {}, [&](const catalog::Row& row) {
+          problem("purged workspace " + row.id(0).with_prefix(prefix::workspace) +
+                  " counts its versions wrongly");
+          return true;
+        });
+    statements.query(
         "SELECT v.workspace, v.sha256 FROM versions v LEFT JOIN workspace_blobs wb ON wb.workspace = "
         "v.workspace AND wb.hash = v.sha256 "
         "GROUP BY v.workspace, v.sha256 HAVING COALESCE(MAX(wb.refs), 0) < count(*)",
@@ -211,7 +220,9 @@ void VerifyRun::usage() {
         "SELECT r.workspace FROM workspace_records r LEFT "
         "JOIN workspace_usage u ON u.workspace = r.workspace WHERE u.workspace IS NULL OR u.messages <> "
         "r.messages OR u.message_bytes <> r.message_bytes OR u.executions <> r.executions OR "
-        "u.execution_bytes <> r.execution_bytes OR u.journal_bytes <> r.journal_bytes",
+        "u.execution_bytes <> r.execution_bytes OR u.journal_bytes <> r.journal_bytes OR u.entries <> "
+        "r.entries OR u.entry_bytes <> r.entry_bytes OR u.versions <> r.versions OR u.version_bytes <> "
+        "r.version_bytes OR u.purged <> r.purged",
         {}, [](const catalog::Row& row) { return row.id(0); });
   });
   for (const Id& workspace : wrong) {
@@ -219,8 +230,9 @@ void VerifyRun::usage() {
       tx.exec("DELETE FROM workspace_usage WHERE workspace = $1", {workspace});
       tx.exec(
           "INSERT INTO workspace_usage (workspace, messages, message_bytes, executions, execution_bytes, "
-          "journal_bytes) SELECT workspace, messages, message_bytes, executions, execution_bytes, "
-          "journal_bytes FROM workspace_records WHERE workspace = $1",
+          "journal_bytes, entries, entry_bytes, versions, version_bytes, purged) SELECT workspace, messages, "
+          "message_bytes, executions, execution_bytes, journal_bytes, entries, entry_bytes, versions, "
+          "version_bytes, purged FROM workspace_records WHERE workspace = $1",
           {workspace});
     });
     problem("workspace " + workspace.with_prefix(prefix::workspace) +
@@ -254,9 +266,11 @@ void VerifyRun::journals() {
     Sha256 hash;
   };
   auto heads = context_.db.read([&](catalog::Statements& statements) {
-    return statements.all("SELECT workspace, seq, hash FROM journals", {}, [](const catalog::Row& row) {
-      return Head{row.id(0), row.integer(1), row.hash(2)};
-    });
+    // The purge of a workspace deletes its journal from the beginning.
+    return statements.all(
+        "SELECT workspace, seq, hash FROM journals WHERE NOT EXISTS (SELECT 1 FROM purges p WHERE p.root = "
+        "journals.workspace)",
+        {}, [](const catalog::Row& row) { return Head{row.id(0), row.integer(1), row.hash(2)}; });
   });
   for (const Head& head : heads) {
     Sha256 previous;

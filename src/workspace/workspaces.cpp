@@ -16,9 +16,11 @@ namespace {
 
 #define SK_WORKSPACE_COLUMNS \
   "w.id, w.name, w.owner, p.name, m.role, w.quota_bytes, w.used_bytes, w.created_us, w.trashed_us"
+// A workspace that is being purged is not there any more.
+#define SK_NOT_PURGED "NOT EXISTS (SELECT 1 FROM purges g WHERE g.root = w.id)"
 #define SK_WORKSPACE_TABLES                                                                                  \
   "members m JOIN workspaces w ON w.id = m.workspace JOIN principals p ON p.id = w.owner WHERE m.principal " \
-  "= $1"
+  "= $1 AND " SK_NOT_PURGED
 // Every workspace, with the role of principal $1.
 #define SK_ALL_WORKSPACES                                                                       \
   "SELECT w.id, w.name, w.owner, p.name, COALESCE(m.role, -1), w.quota_bytes, w.used_bytes, "   \
@@ -270,8 +272,8 @@ std::vector<Workspace> Workspaces::list_everybodys(const Actor& actor, Trashed t
   if (!actor.is_admin()) throw Error(Code::forbidden, "only an administrator's key may list all workspaces");
   return context_.db.read([&](catalog::Statements& statements) {
     return statements.all(SK_ALL_WORKSPACES
-                          " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 ORDER BY p.name, "
-                          "w.name, w.id",
+                          " WHERE CASE WHEN w.trashed_us IS NULL THEN 0 ELSE 1 END = $2 AND " SK_NOT_PURGED
+                          " ORDER BY p.name, w.name, w.id",
                           {actor.principal(), trashed == Trashed::yes ? 1 : 0},
                           [&](const catalog::Row& row) { return read_workspace(row, actor); });
   });
@@ -369,6 +371,86 @@ Workspace Workspaces::restore(const Actor& actor, std::string_view id_or_name) {
   return open(actor, id).workspace();
 }
 
+namespace {
+
+// The trashed workspaces that an id or a name means to the actor. Administrators may name any by its id.
+std::vector<Workspace> find_trashed(catalog::Statements& statements, const Actor& actor,
+                                    std::string_view id_or_name) {
+  const Reach reach(actor);
+  std::vector<Workspace> found;
+  auto take = [&](const catalog::Row& row) {
+    if (reach.includes(row.id(0))) found.push_back(read_workspace(row, reach));
+    return true;
+  };
+  auto id = Id::from_prefixed(id_or_name, prefix::workspace);
+  if (!id)
+    statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES
+                     " AND w.name = $2 AND w.trashed_us IS NOT NULL",
+                     {actor.principal(), id_or_name}, take);
+  else if (actor.is_admin())
+    statements.query(SK_ALL_WORKSPACES " WHERE w.id = $2 AND w.trashed_us IS NOT NULL AND " SK_NOT_PURGED,
+                     {actor.principal(), *id}, take);
+  else
+    statements.query("SELECT " SK_WORKSPACE_COLUMNS " FROM " SK_WORKSPACE_TABLES
+                     " AND w.id = $2 AND w.trashed_us IS NOT NULL",
+                     {actor.principal(), *id}, take);
+  return found;
+}
+
+// What the server's journal keeps of a workspace that is purged. Its own journal has ended with the last
+// entry.
+Json last_facts(catalog::Tx& tx, const Workspace& workspace) {
+  Json facts = {{"workspace_id", workspace.id.with_prefix(prefix::workspace)},
+                {"owner_id", workspace.owner.with_prefix(prefix::principal)},
+                {"created_at", to_iso8601(workspace.created_us)}};
+  tx.query(
+      "SELECT u.entries, u.versions, w.used_bytes, j.seq, j.hash FROM workspaces w JOIN workspace_usage u ON "
+      "u.workspace = w.id JOIN journals j ON j.workspace = w.id WHERE w.id = $1",
+      {workspace.id}, [&](const catalog::Row& row) {
+        facts["entries"] = row.integer(0);
+        facts["versions"] = row.integer(1);
+        facts["bytes"] = row.integer(2);
+        facts["journal_seq"] = row.integer(3);
+        facts["journal_hash"] = row.hash(4).hex();
+        return false;
+      });
+  return facts;
+}
+
+}  // namespace
+
+Workspace Workspaces::begin_purge(const Actor& actor, std::string_view id_or_name) {
+  auto choose = [&](catalog::Statements& statements, TimeUs now_us, std::string_view named) {
+    identity::Access::check_key(statements, actor, now_us);
+    auto trashed = find_trashed(statements, actor, named);
+    if (trashed.empty() && find(statements, actor, named, false))
+      throw Error(Code::conflict, "the workspace '" + std::string(named) + "' is not in the trash")
+          .advise(Advice::trash_workspace_first);
+    if (trashed.empty())
+      throw Error(Code::not_found, "there is no workspace '" + std::string(named) + "' in the trash");
+    if (trashed.size() > 1)
+      throw Error(Code::conflict, std::to_string(trashed.size()) +
+                                      " workspaces in the trash have the name '" + std::string(named) + "'")
+          .advise(Advice::name_workspace_by_id);
+    bool is_ours = actor.is_admin() && actor.may_write() && !actor.only_workspace();
+    if (!is_ours) authority_of(actor, trashed.front()).need(Right::own);
+    return std::move(trashed.front());
+  };
+  const Workspace named = context_.db.read([&](catalog::Statements& statements) {
+    return choose(statements, context_.clock.now_us(), id_or_name);
+  });
+  auto scope = catalog::Scope::installation_and(named.id).asked_by(actor.principal());
+  return context_.db.write(scope, [&](catalog::Tx& tx) {
+    Workspace workspace = choose(tx, tx.now_us(), named.id.with_prefix(prefix::workspace));
+    revoke_after(tx, workspace.id);
+    const Json name = {{"name", workspace.name}};
+    Journal::append(tx, context_, workspace.id, actor, "workspace.purge", Json::object(), name);
+    Journal::append(tx, context_, Id{}, actor, "workspace.purge", last_facts(tx, workspace), name);
+    tx.exec("INSERT INTO purges (root, workspace, path) VALUES ($1, $1, '')", {workspace.id});
+    return workspace;
+  });
+}
+
 void Workspaces::revoke_links(const Authority& authority) {
   authority.need(Right::own);
   std::array<std::byte, 32> secret;
@@ -377,6 +459,12 @@ void Workspaces::revoke_links(const Authority& authority) {
     check_still_holds(tx, authority, Right::own);
     tx.exec("UPDATE workspaces SET link_secret = $2 WHERE id = $1",
             {authority.workspace_id(), catalog::Param::raw(as_text(secret))});
+    // Never refused, so it could fill the journal without end. Nothing else happened since the last one.
+    bool is_repeated = tx.exists(
+        "SELECT 1 FROM journals h JOIN journal j ON j.workspace = h.workspace AND j.seq = h.seq WHERE "
+        "h.workspace = $1 AND j.kind = 'links.revoke'",
+        {authority.workspace_id()});
+    if (is_repeated && !has_room_for_records(tx, context_, authority.workspace_id())) return;
     Journal::append(tx, context_, authority.workspace_id(), authority.author(), "links.revoke",
                     Json::object(), Json::object());
   });

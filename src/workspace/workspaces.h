@@ -65,7 +65,14 @@ class Workspaces {
   // lock in it, because the lock's holder relies on the path.
   void trash(const Authority& authority, const Conditions& conditions = {});
   Workspace restore(const Actor& actor, std::string_view id_or_name);
-  // Invalidates every signed link of the workspace that was created so far.
+  // Begins to purge a trashed workspace: from now on it can neither be listed nor restored, and
+  // purge_workspace() deletes it (workspace_purges.h), after a kill, too. The server's journal says who
+  // asked, what the workspace held, and where its own journal ended. For owners, and for administrators by
+  // its id. Error(conflict) for a workspace that is not in the trash, and for a name that several in the
+  // trash have.
+  Workspace begin_purge(const Actor& actor, std::string_view id_or_name);
+  // Invalidates every signed link of the workspace that was created so far. Over a full quota, only the first
+  // of several in a row is recorded.
   void revoke_links(const Authority& authority);
 
   void set_member(const Authority& authority, const Id& principal, std::optional<Right> right);

@@ -312,6 +312,9 @@ MORE_LEVELS = {
     "spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE},
     "look at spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE,
                       "administrator": READ, "administrator, read-only": READ},
+    # Administrators may purge what others have put into the trash.
+    "trashed spare": {**{name: levels["workspace"] for name, levels in LEVELS.items()}, "bound to it": NONE, "bound to it, read-only": NONE,
+                      "administrator": OWN, "administrator, read-only": READ},
     # What belongs to all workspaces of a principal together, a bound key does not learn.
     "own figures": {name: NONE if name.startswith("bound") else READ for name in LEVELS if LEVELS[name] is not None},
     # An MCP session belongs to the key that began it.

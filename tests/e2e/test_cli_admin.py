@@ -1,6 +1,9 @@
 """Signing in, workspaces, keys, the audit file and upkeep through the command line."""
 
+import os
+import pty
 import stat
+import subprocess
 
 import pytest
 from sandkeep_cli import Cli
@@ -204,3 +207,52 @@ def test_limits_of_a_principal_and_its_usage(cli, api, unique):
     assert seen["contents"]["bytes"] == 5000 and seen["sessions_running"]["max"] == 4 and seen["keys"]["count"] == 2
     assert "workspaces" in cli("usage").out and "of 50.0 GiB used" in cli("usage", "default").out
     assert cli("usage", "default", "--json").json["journal"]["count"] > 0
+
+
+def type_on_a_terminal(cli, words, typed):
+    """Runs a command whose standard input is a terminal, on which this is typed; its exit code and what it said."""
+    main, other = pty.openpty()
+    try:
+        process = subprocess.Popen(cli.command(*words), stdin=other, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=cli.environment, cwd=cli.folder)
+        os.write(main, typed)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, (out + err).decode()
+    finally:
+        os.close(main)
+        os.close(other)
+
+
+def test_a_workspace_is_purged_after_its_name_is_typed_again(cli, unique):
+    name = unique("doomed")
+    cli("workspace", "create", name)
+    cli("put", "-", f"{name}:a.txt", stdin=b"a")
+    link = cli("link", f"{name}:a.txt").out.strip()
+    assert "workspace rm" in cli("workspace", "purge", name, "--yes", code=3).err
+    cli("workspace", "rm", name)
+    assert "--yes" in cli("workspace", "purge", name, code=2).err
+    code, said = type_on_a_terminal(cli, ["workspace", "purge", name], b"something else\n")
+    assert code == 2 and "nothing was purged" in said, said
+    assert name in cli("workspace", "ls", "--trashed").out
+    code, said = type_on_a_terminal(cli, ["workspace", "purge", name], name.encode() + b"\n")
+    assert code == 0 and "purged 1 file with 1 version" in said and link in said, said
+    assert name not in cli("workspace", "ls", "--trashed").out
+    cli("workspace", "restore", name, code=3)
+    cli("workspace", "create", name)
+    cli("workspace", "rm", name)
+    assert cli("workspace", "purge", name, "--yes", "--json").json["files"] == 0
+
+
+def test_usage_tells_what_is_kept_and_what_the_limits_are(cli, unique):
+    name = unique("usage")
+    cli("workspace", "create", name)
+    cli("put", "-", f"{name}:a.txt", stdin=b"x" * 5000)
+    shown = cli("usage", name).out
+    for word in ("contents", "of versions", "in the trash", "unfinished uploads", "messages", "executions", "journal", "rows of files"):
+        assert word in shown, shown
+    cli("workspace", "rm", name)
+    shown = cli("usage").out
+    for word in ("in trashed workspaces", "purged workspaces", "workspaces", "keys", "running sessions", "sessions, running or asleep"):
+        assert word in shown, shown
+    seen = cli("usage", "--json").json
+    assert seen["trashed_workspaces"]["bytes"] > 5000 and seen["sessions_running"]["max"] > 0 and seen["versions"]["count"] > 0
+    cli("workspace", "purge", name, "--yes")

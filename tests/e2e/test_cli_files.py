@@ -293,6 +293,20 @@ def test_the_trash_gives_back_and_purges(cli, ws):
     cli("trash", "restore", "a.txt", code=3)
 
 
+def test_one_old_version_is_purged(cli, ws):
+    for content in (b"one", b"two", b"three"):
+        ws.put("a.txt", content)
+    link = cli("log", "a.txt", "--json").json_lines[1]["link"]
+    assert "--version" in cli("purge", "a.txt", code=2).err
+    cli("purge", "a.txt", "--version", "7", "--yes", code=3)
+    assert "version 2 of a.txt" in cli("purge", "a.txt", "--version", "2", code=2).err
+    cli("purge", "a.txt", "--version", "3", "--yes", code=5)
+    purged = cli("purge", "a.txt", "--version", "2", "--yes").out
+    assert link in purged and "with 1 version" in purged
+    assert [line["number"] for line in cli("log", "a.txt", "--json").json_lines] == [3, 1]
+    assert requests.get(link, headers={"Authorization": f"Bearer {cli.environment['SANDKEEP_KEY']}"}, timeout=30).status_code == 410
+
+
 def test_old_versions_and_old_times_come_back(cli, ws):
     ws.put("data/a.txt", b"one")
     ws.put("data/a.txt", b"two")

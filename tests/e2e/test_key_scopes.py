@@ -334,3 +334,23 @@ def test_the_same_holds_at_every_other_place_where_it_is_mounted(world, route):
     if row.reach == "home" and at != "/azure":
         row = dataclasses.replace(row, reach="nothing", shows=None)
     check_row(world, row, at, carry, False)
+
+
+PURGE = changing("DELETE", "/api/v1/workspaces/{m}?purge=true", lambda w: spare_workspace(w, True), OWN, reach="trashed spare", ok=(200,))
+
+
+def test_a_trashed_workspace_is_purged_by_owners_and_administrators_only(world):
+    for actor in world.actors.values():
+        made = PURGE.prepare(world)
+        told = judge(world, actor, PURGE, ask(world, actor, PURGE, made, "", "header"))
+        trashed = [item["id"] for item in world.need(world.owner, "GET", "/api/v1/workspaces?trashed=true")["items"]]
+        assert (made in trashed) == (PURGE.expected(actor) != PURGE.ok), told
+
+
+def test_nobody_purges_a_workspace_that_is_not_in_the_trash(world):
+    row = dataclasses.replace(PURGE, prepare=spare_workspace, ok=(409,))
+    made = row.prepare(world)
+    for actor in world.actors.values():
+        answer = ask(world, actor, row, made, "", "header")
+        assert answer.status_code in (401, 404, 409), answer.text
+    assert world.need(world.owner, "GET", f"/api/v1/workspaces/{made}")["id"] == made

@@ -157,3 +157,52 @@ def test_only_an_administrator_whose_key_is_not_narrowed_looks_at_other_workspac
     scoped.error("GET", f"/api/v1/workspaces/{hers}", 404, "not_found")
     scoped.error("PATCH", f"/api/v1/workspaces/{hers}", 404, "not_found", json={"quota_bytes": 5})
     ada.error("PATCH", ws.root, 404, "not_found", json={"quota_bytes": 5})
+
+
+def test_a_trashed_workspace_is_purged_for_ever(api, unique):
+    name = unique("purged")
+    ws = api.workspace(name)
+    ws.put("folder/a.txt", b"first")
+    ws.put("folder/a.txt", b"second")
+    links = [version["link"] for version in ws.versions("folder/a.txt")]
+    signed = api.get(f"{ws.root}/version/{ws.versions('folder/a.txt')[0]['id']}", 200).json()["signed_link"]
+    assert api.error("DELETE", f"{ws.root}?purge=true", 409, "conflict")["advice"] == "trash_workspace_first"
+    api.delete(ws.root, 204)
+    assert api.get(links[0], 200).content == b"second", "the trash keeps the links"
+    purged = api.delete(f"{ws.root}?purge=true", 200).json()
+    assert (purged["files"], purged["versions"], purged["freed_bytes"]) == (2, 2, 11)
+    assert sorted(one["link"] for one in purged["broken_links"]) == sorted(links)
+    for link in (*links, signed):
+        assert api.error("GET", link, 410, "gone")["purged_at"]
+    api.error("POST", f"{ws.root}/restore", 404, "not_found")
+    api.error("DELETE", f"{ws.root}?purge=true", 404, "not_found")
+    for listed in ("", "?trashed=true", "?all=true", "?all=true&trashed=true"):
+        assert ws.id not in [item["id"] for item in api.get(f"/api/v1/workspaces{listed}", 200).json()["items"]]
+    assert api.workspace(name).id != ws.id, "its name is free"
+    # The server's own journal keeps that it existed, what it held and who purged it.
+    events = api.get("/api/v1/events?kinds=workspace.purge&limit=1000", 200).json()["items"]
+    (event,) = [event for event in events if event["facts"]["workspace_id"] == ws.id]
+    assert event["personal"]["name"] == name and event["facts"]["versions"] == 2 and event["facts"]["journal_seq"] > 3
+    assert event["actor_id"] == api.get("/api/v1/me", 200).json()["principal"]["id"]
+    assert api.post("/api/v1/verify", 200).json()["problems"] == []
+
+
+def test_a_name_that_several_trashed_workspaces_have_is_not_guessed(api, unique):
+    name = unique("twin")
+    twins = []
+    for _ in range(2):
+        twins.append(api.workspace(name))
+        api.delete(twins[-1].root, 204)
+    assert api.error("DELETE", f"/api/v1/workspaces/{name}?purge=true", 409, "conflict")["advice"] == "name_workspace_by_id"
+    api.delete(f"{twins[0].root}?purge=true", 200)
+    api.delete(f"/api/v1/workspaces/{name}?purge=true", 200)
+
+
+def test_an_administrator_purges_without_seeing_names(api, unique):
+    _, ada = api.make_principal(unique("ada"))
+    hers = ada.workspace(unique("hers"))
+    hers.put("private name.txt", b"x")
+    api.error("DELETE", f"{hers.root}?purge=true", 404, "not_found")
+    ada.delete(hers.root, 204)
+    answer = api.delete(f"{hers.root}?purge=true", 200)
+    assert answer.json()["versions"] == 1 and answer.json()["broken_links"] == [] and "private" not in answer.text

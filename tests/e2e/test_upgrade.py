@@ -21,6 +21,8 @@ def downgrade(path, last):
     for leftover in path.parent.glob(path.name + "-*"):
         leftover.unlink()
     db = sqlite3.connect(path)
+    # The migrations use it; this SQLite may be too old to have it.
+    db.create_function("octet_length", 1, lambda value: None if value is None else len(value.encode() if isinstance(value, str) else value))
     db.execute("CREATE TABLE schema_migrations (name TEXT PRIMARY KEY)")
     for file in MIGRATIONS:
         if file.stem <= last:
@@ -126,3 +128,33 @@ def test_an_upload_that_was_under_way_keeps_its_purpose_and_its_time(make_server
         assert done.json()["purpose"] == done.json()["file"]["purpose"] == "fine-tune"
         expires_at = done.json()["file"].get("expires_at")
         assert expires_at is None if keep_s is None else abs(expires_at - time.time() - keep_s) < 60
+
+
+def test_rows_of_files_count_after_an_upgrade_and_lock_nobody_out(make_server):
+    server = make_server("--principal-quota-bytes", "3 MiB")
+    api = Client(server)
+    principal, ada = api.make_principal("ada")
+    full = ada.workspace("full")
+    changes = [{"op": "put", "path": f"{'p' * 200}/{number}{'f' * 200}", "content": ""} for number in range(600)]
+    full.post("batch", 200, changes=changes)
+    api.patch(f"/api/v1/principals/{principal}", 200, json={"limits": {"quota_bytes": 1 << 30}})
+    server.stop()
+    db = downgrade(server.data / "catalog.db", "0018_session_records")
+    raw = bytes.fromhex(principal[2:])
+    db.execute("UPDATE workspaces SET quota_bytes = 100 WHERE name = 'full'")
+    # The general quota, which 0018 did not know these rows to count for.
+    db.execute("UPDATE principals SET quota_bytes = NULL WHERE id = ?", (raw,))
+    (before,) = db.execute("SELECT bytes FROM principal_usage WHERE principal = ?", (raw,)).fetchone()
+    db.commit()
+    db.close()
+
+    server.start()
+    api.http.close()
+    ada.http.close()
+    seen = ada.get(f"{full.root}/usage", 200).json()
+    assert seen["entries"]["count"] == 601 and seen["entries"]["bytes"] > 600 * (2 * 400 + 256 + 512)
+    mine = ada.get("/api/v1/usage", 200).json()
+    assert mine["bytes"] >= before + seen["entries"]["bytes"]
+    assert mine["quota_bytes"] >= (3 << 20) + seen["entries"]["bytes"], "as much more as counts now"
+    full.put("one more", b"x")
+    assert api.post("/api/v1/verify", 200).json()["problems"] == []

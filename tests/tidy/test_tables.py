@@ -7,7 +7,7 @@ from project import ROOMS, complain, files, name, sources, text
 OWNERS = {
     "identity": {"principals", "keys", "subjects"},
     "workspace": {
-        "workspaces", "members", "entries", "placements", "versions", "purged_versions", "purges", "attributes", "blobs", "workspace_blobs",
+        "workspaces", "members", "entries", "placements", "versions", "purged_versions", "purged_workspaces", "purges", "attributes", "blobs", "workspace_blobs",
         "locks", "fences", "journals", "journal", "checkpoints", "retracted_versions", "uploads", "upload_parts",
         "workspace_usage", "principal_usage",
     },
@@ -32,7 +32,7 @@ EXCEPTIONS = {
     ("src/workspace/usage.cpp", "principals"): "compares the bytes of an owner with its own quota in the lookup that every write makes",
     ("src/interpreter/records.cpp", "entries"): "leaves out unkept files that are settled, in the query that pages them",
     ("src/interpreter/records.cpp", "versions"): "leaves out unkept files that are settled, in the query that pages them",
-    ("src/workspace/trash.cpp", "thumbnails"): "a purge deletes the thumbnail in its own transaction, so that no picture outlives its file",
+    ("src/workspace/purge_rows.cpp", "thumbnails"): "a purge deletes the thumbnail in its own transaction, so that no picture outlives its file",
 }
 
 

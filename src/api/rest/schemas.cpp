@@ -176,22 +176,29 @@ void add_workspace_schemas(Json& out) {
                                   {"contents", amount},
                                   {"versions", amount},
                                   {"trash", amount},
+                                  {"uploads", amount},
                                   {"messages", amount},
                                   {"executions", amount},
-                                  {"journal", amount}});
+                                  {"journal", amount},
+                                  {"entries", amount}});
   auto part = object({{"count", number()}, {"max", number()}});
   out["Usage"] =
       object({{"principal_id", id("p_")},
               {"bytes", number()},
               {"quota_bytes", number_or_null()},
               {"contents", object({{"bytes", number()}})},
+              {"versions", amount},
+              {"uploads", amount},
               {"messages", amount},
               {"executions", amount},
               {"journal", amount},
+              {"entries", amount},
+              {"trashed_workspaces", amount},
+              {"purged_workspaces", amount},
               {"workspaces", object({{"count", number()}, {"in_trash", number()}, {"max", number()}})},
               {"keys", part},
               {"sessions_kept", part},
-              {"sessions_running", object({{"max", number()}})}});
+              {"sessions_running", part}});
   out["Member"] = object({{"principal_id", id("p_")}, {"role", role}});
   out["Lock"] = object({{"id", id("lock_")},
                         {"path", text()},

@@ -1,4 +1,5 @@
 // Workspaces, their members and their links.
+#include "api/common/await.h"
 #include "api/common/conditions.h"
 #include "api/common/shapes.h"
 #include "api/rest/rest.h"
@@ -49,7 +50,24 @@ Reply change_workspace(Call& call) {
   return Reply::json(workspace_json(workspaces.change(workspace, name, quota)));
 }
 
+// The answer comes when the workspace is gone. An administrator who is no owner sees no names of files.
+Reply purge_workspace(Call& call) {
+  call.hold_connection();
+  bool is_owner = false;
+  auto purged = call.app.workspace_purger.purge([&] {
+    auto workspace = call.app.keep.workspaces().begin_purge(call.actor, call.request.param("ws"));
+    is_owner = workspace.role == Right::own;
+    return workspace;
+  });
+  return when_known<workspace::PurgeResult>(
+      call, purged, [is_owner, url = call.request.base_url](workspace::PurgeResult result) {
+        if (!is_owner) result.broken_links.clear();
+        return Reply::json(purge_json(result, url));
+      });
+}
+
 Reply trash_workspace(Call& call) {
+  if (call.query.flag("purge")) return purge_workspace(call);
   call.app.keep.workspaces().trash(call.open_workspace(Right::own),
                                    lock_tokens_from_headers(call.request.headers));
   return Reply::empty(204);
@@ -147,10 +165,19 @@ void add_one_workspace_routes(Routes& routes) {
               .pattern = kWorkspace,
               .id = "trash_workspace",
               .tag = "workspaces",
-              .summary = "Moves a workspace to the trash; its permanent links keep working",
-              .details = "A lock in the workspace prevents it, as for every write.",
-              .answers = {{204, "It is in the trash."}},
-              .errors = {Code::forbidden, Code::not_found, Code::precondition_failed, Code::locked},
+              .summary = "Moves a workspace to the trash, or purges a trashed one with `purge=true`",
+              .details = "In the trash, its permanent links keep working. A lock in the workspace prevents "
+                         "it, as for every write. A purge deletes a workspace that is in the trash for ever, "
+                         "with everything in it; its sessions end first. Links to its versions answer 410. "
+                         "The server's journal keeps that it existed, who purged it and what it held. For "
+                         "the owner, and for administrators by its id. If the client leaves or the server is "
+                         "killed, the purge goes on.",
+              .query = {{.name = "purge",
+                         .type = FieldType::boolean,
+                         .about = "Permanently deletes a workspace that is in the trash."}},
+              .answers = {{204, "It is in the trash."}, {200, "What was purged.", "PurgeResult"}},
+              .errors = {Code::forbidden, Code::not_found, Code::conflict, Code::precondition_failed,
+                         Code::locked, Code::too_many_requests, Code::unavailable},
               .opens_locks = true},
              trash_workspace);
   routes.add({.method = "POST",

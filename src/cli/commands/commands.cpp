@@ -16,7 +16,7 @@ std::vector<CommandGroup> make_groups() {
   groups.push_back({"Files",
                     {put_command(), get_command(), ls_command(), cat_command(), mkdir_command(), mv_command(),
                      cp_command(), rm_command(), link_command()}});
-  groups.push_back({"History", join({log_command(), restore_command()}, trash_commands())});
+  groups.push_back({"History", join({log_command(), restore_command(), purge_command()}, trash_commands())});
   auto together = join(lock_commands(), {lock_run_command(), events_command()});
   groups.push_back({"Working together", std::move(together)});
   groups.push_back(

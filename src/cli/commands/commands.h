@@ -27,6 +27,7 @@ Command rm_command();
 Command link_command();
 Command log_command();
 Command restore_command();
+Command purge_command();
 std::vector<Command> trash_commands();
 std::vector<Command> lock_commands();
 Command lock_run_command();

@@ -32,14 +32,6 @@ class NoEcho {
   const bool active_;
 };
 
-std::string read_line(int fd) {
-  constexpr size_t kMost = 4096;
-  std::string line;
-  char c = 0;
-  while (line.size() < kMost && ::read(fd, &c, 1) == 1 && c != '\n') line += c;
-  return std::string(trim(line));
-}
-
 std::string ask_for_key(const Invocation& call) {
   if (call.terminal.in_is_tty()) {
     call.terminal.status("Key: ");

@@ -4,19 +4,13 @@
 #include "cli/client/versions.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/moving.h"
+#include "cli/commands/purging.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/when.h"
 
 namespace sk::cli {
 
 namespace {
-
-const Option kYes = {"yes", 'y', "", "confirm: purged files cannot be restored"};
-
-void need_yes(const Invocation& call, const std::string& what) {
-  if (call.arguments.has("yes")) return;
-  throw Error(Code::bad_request, "this would permanently delete " + what).hint("Add --yes to confirm.");
-}
 
 ExitCode list_trash(Invocation& call) {
   auto remote = connect(call);
@@ -77,15 +71,6 @@ ExitCode restore_trashed(Invocation& call) {
     call.print(entry, printable(text_field(entry, "path")) + " is back");
   }
   return ExitCode::ok;
-}
-
-void print_purged(const Invocation& call, const Json& result) {
-  auto links = list_field(result, "broken_links");
-  call.print(result, "purged " + counted(number_field(result, "files"), "file", "files") + " with " +
-                         counted(number_field(result, "versions"), "version", "versions") + ", " +
-                         human_size(number_field(result, "freed_bytes")) + " of the quota freed");
-  if (call.json()) return;
-  for (const auto& link : links) call.terminal.line("  broken link: " + text_field(link, "link"));
 }
 
 ExitCode purge_trashed(Invocation& call) {

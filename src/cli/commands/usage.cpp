@@ -22,11 +22,17 @@ void add_count(Table& table, const std::string& label, const Json& part) {
 Table records_of(const Json& usage) {
   Table table({Align::left, Align::right, Align::right});
   add_amount(table, "contents", object_field(usage, "contents"));
-  if (usage.contains("versions")) add_amount(table, "  of versions", object_field(usage, "versions"));
+  add_amount(table, "  of versions", object_field(usage, "versions"));
   if (usage.contains("trash")) add_amount(table, "  in the trash", object_field(usage, "trash"));
+  add_amount(table, "  unfinished uploads", object_field(usage, "uploads"));
   add_amount(table, "messages", object_field(usage, "messages"));
   add_amount(table, "executions", object_field(usage, "executions"));
   add_amount(table, "journal", object_field(usage, "journal"));
+  add_amount(table, "rows of files", object_field(usage, "entries"));
+  if (usage.contains("purged_workspaces"))
+    add_amount(table, "purged workspaces", object_field(usage, "purged_workspaces"));
+  if (usage.contains("trashed_workspaces"))
+    add_amount(table, "  of all: in trashed workspaces", object_field(usage, "trashed_workspaces"));
   return table;
 }
 
@@ -62,7 +68,8 @@ ExitCode run_usage(Invocation& call) {
   Table counts({Align::left, Align::right, Align::left});
   add_count(counts, "workspaces", object_field(usage, "workspaces"));
   add_count(counts, "keys", object_field(usage, "keys"));
-  add_count(counts, "sessions", object_field(usage, "sessions_kept"));
+  add_count(counts, "running sessions", object_field(usage, "sessions_running"));
+  add_count(counts, "sessions, running or asleep", object_field(usage, "sessions_kept"));
   counts.print(call.terminal);
   return ExitCode::ok;
 }
@@ -76,7 +83,9 @@ Command usage_command() {
           .about =
               "Without a workspace: everything that your workspaces keep together, and how many "
               "workspaces, keys and sessions you have. With one: what counts for its quota. Messages, "
-              "executions and journal count for it beyond their first MiB.",
+              "executions, journal and the rows of files (entries, versions, former places) count for it "
+              "beyond their first MiB. Above a full quota, another MiB of these is accepted, so that files "
+              "can be removed.",
           .options = {{"principal", 0, "PRINCIPAL", "another principal; for administrators"}},
           .positional_max = 1,
           .examples = {"sandkeep usage", "sandkeep usage team"},

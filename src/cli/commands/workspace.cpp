@@ -1,9 +1,10 @@
-// workspace: create, ls, rename, rm, restore, quota, member, revoke-links.
+// workspace: create, ls, rename, rm, restore, purge, quota, member, revoke-links.
 #include "base/text.h"
 #include "cli/client/fields.h"
 #include "cli/client/principals.h"
 #include "cli/client/remote_path.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/purging.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/when.h"
 
@@ -94,6 +95,40 @@ ExitCode run_restore(Invocation& call) {
     auto workspace = remote.call("POST", url_of(name) + "/restore");
     call.print(workspace, printable(text_field(workspace, "name")) + " is back");
   }
+  return ExitCode::ok;
+}
+
+// A trashed workspace by id or name. Administrators may also name the workspaces of others by id, which the
+// list leaves out; then only the id is known.
+struct TrashedWorkspace {
+  std::string id, name;
+};
+
+TrashedWorkspace find_trashed_workspace(Remote& remote, const std::string& word) {
+  std::vector<TrashedWorkspace> found;
+  for_each_item(remote, kUrl, {{"trashed", "true"}}, [&](const Json& workspace) {
+    TrashedWorkspace one{text_field(workspace, "id"), text_field(workspace, "name")};
+    if (one.id == word || one.name == word) found.push_back(std::move(one));
+  });
+  if (found.size() > 1)
+    throw Error(Code::conflict,
+                std::to_string(found.size()) + " workspaces in the trash have the name " + word)
+        .hint(
+            "Name one by its id: 'sandkeep workspace ls --trashed' shows the ids and the times of removal.");
+  if (found.empty() && !word.starts_with("ws_"))
+    throw Error(Code::not_found, "there is no workspace " + word + " in the trash")
+        .hint(
+            "List them: 'sandkeep workspace ls --trashed'. A workspace is purged after 'sandkeep workspace "
+            "rm'.");
+  return found.empty() ? TrashedWorkspace{word, word} : found[0];
+}
+
+ExitCode purge_workspace(Invocation& call) {
+  auto remote = connect(call);
+  auto found = find_trashed_workspace(remote, call.positional(0));
+  need_yes_or_name(call, "the workspace " + printable(found.name) + " with all its files and sessions",
+                   found.name);
+  print_purged(call, remote.call_patiently("DELETE", url_of(found.id), {{"purge", "true"}}));
   return ExitCode::ok;
 }
 
@@ -190,6 +225,18 @@ std::vector<Command> workspace_commands() {
        .positional_min = 1,
        .examples = {"sandkeep workspace restore team"},
        .run = run_restore},
+      {.name = "workspace purge",
+       .arguments = "WS",
+       .summary = "permanently deletes a trashed workspace, with everything in it",
+       .about =
+           "For its owner, and for administrators by its id. Its sessions end first. Links to its versions "
+           "answer 410 from then on; the server's journal keeps that it existed and who purged it. On a "
+           "terminal, it asks for the name again.",
+       .options = {kYes},
+       .positional_min = 1,
+       .positional_max = 1,
+       .examples = {"sandkeep workspace purge team", "sandkeep workspace purge team --yes"},
+       .run = purge_workspace},
       {.name = "workspace revoke-links",
        .arguments = "WS",
        .summary = "revokes all signed links created so far",

@@ -149,4 +149,12 @@ std::string Terminal::paint_err(Style style, std::string_view text) const {
   return err_is_tty_ && colour_allowed_ && style != Style::plain ? painted(style, text) : std::string(text);
 }
 
+std::string read_line(int fd) {
+  constexpr size_t kMost = 4096;
+  std::string line;
+  char c = 0;
+  while (line.size() < kMost && ::read(fd, &c, 1) == 1 && c != '\n') line += c;
+  return std::string(trim(line));
+}
+
 }  // namespace sk::cli

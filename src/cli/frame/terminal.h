@@ -63,4 +63,7 @@ class Terminal {
   bool reader_left_ SK_GUARDED_BY(mutex_) = false;
 };
 
+// Reads a line, without spaces at its ends; "" at the end of the input. Longer lines than 4 KiB are cut.
+std::string read_line(int fd);
+
 }  // namespace sk::cli

@@ -251,6 +251,14 @@ Settled CopyKeeper::capture(Extent extent, const CaptureAs& as,
   return capture_touched(touched, as, open_files);
 }
 
+Settled CopyKeeper::capture_early(const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
+  return has_room(as) ? capture(Extent::touched, as, open_files) : Settled{};
+}
+
+bool CopyKeeper::has_room(const CaptureAs& as) const {
+  return !context_.keep.quotas().why_no_room_for_records(as.authority);
+}
+
 void CopyKeeper::place(const std::string& path, const std::function<void(const Pieces& take)>& fill) {
   auto write = [&](int fd) { fill([&](Bytes piece) { write_all(fd, piece, path); }); };
   // With a time of its own, which no later write leaves as it is.
@@ -295,6 +303,7 @@ Settled CopyKeeper::capture_touched(const Touched& touched, const CaptureAs& as,
 Settled CopyKeeper::capture_between_cells(const CaptureAs& as, const std::function<OpenFiles()>& open_files) {
   constexpr size_t kTurnsMax = 10'000;
   constexpr int64_t kLongestS = 60;
+  if (!has_room(as)) return {};
   TimeUs now_us = context_.keep.context().clock.now_us();
   if (turns_.size() > kTurnsMax) turns_.clear();
   auto is_due = [&](const std::string& key) {

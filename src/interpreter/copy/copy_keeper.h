@@ -75,6 +75,10 @@ class CopyKeeper {
   enum class Extent { touched, all };
   using OpenFiles = std::set<std::pair<uint64_t, uint64_t>>;  // device, inode
   Settled capture(Extent extent, const CaptureAs& as, const std::function<OpenFiles()>& open_files = {});
+  // As capture() of what was touched, while code runs. Does nothing while the quotas have no room for
+  // records: code that renames many files again and again would fill the catalog. The capture at its end
+  // keeps the last of the names.
+  Settled capture_early(const CaptureAs& as, const std::function<OpenFiles()>& open_files);
   // Writes a new file of the server's own into the copy, and its content into the store; the next capture
   // keeps it. `fill` hands over the content piece by piece, and is called twice. Error(conflict) when
   // something is at the path or in its way, Error(disk_full). Content that the store refuses is only in the
@@ -82,7 +86,7 @@ class CopyKeeper {
   using Pieces = std::function<void(Bytes)>;
   void place(const std::string& path, const std::function<void(const Pieces& take)>& fill);
   // Captures between cells, for processes that outlive their cell. A path that keeps changing is kept less
-  // and less often, down to once a minute, until forget_turns().
+  // and less often, down to once a minute, until forget_turns(). Like capture_early() over a quota.
   Settled capture_between_cells(const CaptureAs& as, const std::function<OpenFiles()>& open_files);
   void forget_turns() { turns_.clear(); }
   // Compares the whole copy and searches the remains of untrusted copies again, so that everything that was
@@ -129,6 +133,7 @@ class CopyKeeper {
   void set_aside();
   Settled capture_touched(const Touched& touched, const CaptureAs& as,
                           const std::function<OpenFiles()>& open_files);
+  bool has_room(const CaptureAs& as) const;
   Settled search_suspects(const CaptureAs& as);
   Settled settle(const Touched& touched, const OpenFiles& open_files, CaptureAs as);
   void forget_gone_aside();

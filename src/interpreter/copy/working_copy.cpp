@@ -316,6 +316,14 @@ void WorkingCopy::remove_all() {
   remove_tree(aside_.get(), aside, aside_.get());
 }
 
+void WorkingCopy::remove_unused(const std::string& directory) {
+  if (!std::filesystem::exists(directory)) return;
+  std::string parent = parent_of(directory), aside = aside_of(parent);
+  std::filesystem::create_directories(aside);
+  Fd folder = sk::open_file(parent, O_PATH | O_DIRECTORY), spare = sk::open_file(aside, O_PATH | O_DIRECTORY);
+  remove_tree(folder.get(), name_of(directory), spare.get());
+}
+
 void WorkingCopy::flush_to_disk(const std::string& directory) {
   Fd fd = sk::open_file(directory, O_RDONLY | O_DIRECTORY);
   if (::syncfs(fd.get()) != 0) throw system_error("cannot sync " + directory, errno);

@@ -105,6 +105,8 @@ class WorkingCopy {
   // Removes the whole directory, once nothing uses it. It is gone at once; its contents are removed aside.
   // Throws when a part of them remains, which clear_aside() removes.
   void remove_all();
+  // The same for a directory that no session uses any more, whoever owns it. Nothing happens without one.
+  static void remove_unused(const std::string& directory);
   // Writes everything on a directory's filesystem to disk, so that it survives a power cut. Throws on
   // failure.
   static void flush_to_disk(const std::string& directory);

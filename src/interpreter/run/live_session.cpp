@@ -522,7 +522,7 @@ void LiveSession::capture_during_run(TimeUs now_us) {
       current_->execution.outputs = outputs;
       services_.save_later(info_, current_->execution);
     }
-    add_kept(capture_now(CopyKeeper::Extent::touched));
+    add_kept(keeper_.capture_early(capture_as(), [this] { return runner_.open_files(); }));
   } catch (const std::exception& error) {
     log::warn("files could not be kept during a run; the capture at its end retries",
               {{"error", error.what()}});

@@ -25,6 +25,13 @@ uint64_t held_now(const LiveSession& session) {
   return usage.memory_bytes - std::min(usage.memory_bytes, usage.memory_cache_bytes);
 }
 
+size_t awake_of(const Registry& registry, const Id& owner) {
+  size_t count = 0;
+  for (const auto& session : registry.all())
+    if (session->info().owner == owner) ++count;
+  return count;
+}
+
 std::shared_ptr<void> Admission::admit(const Id& guest, size_t mine_max, uint64_t memory_bytes) {
   auto place = admit_number(guest, mine_max);
   admit_memory(guest, memory_bytes);

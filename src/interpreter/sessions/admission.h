@@ -21,6 +21,9 @@ namespace sk::interpreter {
 // Reads some files.
 uint64_t held_now(const LiveSession& session);
 
+// The number of an owner's sessions that are awake or waking, as the limit counts them.
+size_t awake_of(const Registry& registry, const Id& owner);
+
 // Thread-safe. What it is given outlives it.
 class Admission {
  public:

@@ -97,5 +97,15 @@ TEST(Later, WorkThatHasEndedCannotBeGivenUp) {
   EXPECT_FALSE(promise.later().give_up());
 }
 
+TEST(Later, AllAreDoneWhenTheLastOneIs) {
+  EXPECT_TRUE(when_all({}).known());
+  Promise<Done> first, second;
+  auto all = when_all({first.later(), Later<Done>(Done{}), second.later()});
+  first.set(Error(Code::conflict, "no"));
+  EXPECT_FALSE(all.known()) << "the others go on";
+  second.set(Done{});
+  EXPECT_EQ(code_of(all), Code::conflict);
+}
+
 }  // namespace
 }  // namespace sk

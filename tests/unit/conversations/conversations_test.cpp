@@ -507,14 +507,31 @@ TEST_F(ConversationsTest, MessagesCountForTheWorkspaceUntilTheyAreDeleted) {
 
 TEST_F(ConversationsTest, OverTheQuotaAMessageIsRefusedAndCanBeDeleted) {
   keep->workspaces().change(ws, std::nullopt, 1000);
-  store(text_message("m1", std::string(900'000, 'x')));
-  EXPECT_EQ(code_of([&] { store(text_message("m2", std::string(200'000, 'x'))); }), Code::quota_exceeded);
+  store(text_message("m1", std::string(1'900'000, 'x')));
+  EXPECT_EQ(code_of([&] { store(text_message("m2", std::string(400'000, 'x'))); }), Code::quota_exceeded);
   EXPECT_FALSE(conversations().find_message(ws, "chat", "m2"));
   identity::LimitChanges changes;
   changes.quota_bytes = std::optional<uint64_t>(1);
   keep->access().set_limits(actor, actor.principal(), changes);
   EXPECT_EQ(code_of([&] { store(text_message("m3", "x")); }), Code::quota_exceeded);
   conversations().remove(ws, "chat");
+  expect_clean();
+}
+
+TEST_F(ConversationsTest, ThePurgeOfAWorkspaceDeletesItsConversationsInSteps) {
+  put("sessions/one/report.csv", "first");
+  for (int i = 0; i < 5; ++i) store(text_message("m" + std::to_string(i), kLink));
+  auto purge_some = [&] {
+    return keep->context().db.write(
+        ws.scope(), [&](catalog::Tx& tx) { return purge_conversation_rows(tx, ws.workspace_id(), 4); });
+  };
+  EXPECT_GE(purge_some(), 4u);
+  EXPECT_TRUE(conversations().find(ws, "chat")) << "a step leaves the rest";
+  expect_clean();
+  while (purge_some() > 0) {
+  }
+  EXPECT_FALSE(conversations().find(ws, "chat"));
+  EXPECT_EQ(keep->quotas().of_workspace(ws).messages.bytes, 0);
   expect_clean();
 }
 

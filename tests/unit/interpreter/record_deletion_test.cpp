@@ -1,6 +1,7 @@
 #include "interpreter/record_deletion.h"
 
 #include "interpreter/records.h"
+#include "interpreter/refusing_interpreter.h"
 #include "support/expect_error.h"
 #include "unit/interpreter/copy_fixture.h"
 #include "workspace/usage.h"
@@ -113,6 +114,45 @@ TEST_F(RecordDeletionTest, AnotherWorkspaceIsNotTouchedAndOnlyTheOwnerMayDelete)
   auto limited = ws.limited_to("s");
   test::expect_error(Code::forbidden, [&] { delete_records(keep.context(), limited, all()); });
   EXPECT_EQ(usage().executions.count, 1);
+}
+
+TEST_F(RecordDeletionTest, ThePurgeOfAWorkspaceDeletesTheRowsOfAllItsSessionsInSteps) {
+  auto many = add(session, 1);
+  many.files.kept.resize(50, many.files.kept[0]);
+  records.save(session, many);
+  add(session, 2, ExecutionStatus::queued);
+  auto other = make_session();
+  EXPECT_EQ(undeleted_sessions(keep.context(), ws.workspace_id()), (std::vector<Id>{session.id, other.id}));
+  for (const auto& one : {session, other}) records.mark_deleted(ws, one, clock.now_us());
+  auto purge_some = [&] {
+    return keep.context().db.write(
+        ws.scope(), [&](catalog::Tx& tx) { return purge_session_rows(tx, ws.workspace_id(), 20); });
+  };
+  EXPECT_EQ(purge_some(), 20u);
+  EXPECT_TRUE(records.find_execution(session.id, many.id)) << "a step leaves the rest";
+  EXPECT_EQ(keep.upkeep().verify().problems, std::vector<std::string>());
+  while (purge_some() > 0) {
+  }
+  EXPECT_FALSE(records.find(session.id));
+  EXPECT_FALSE(records.find(other.id));
+  EXPECT_EQ(usage().executions.bytes, 0);
+  EXPECT_EQ(usage().executions.count, 0);
+}
+
+TEST_F(RecordDeletionTest, WhereNoCodeRunsTheSessionsOfAWorkspaceCanStillBeDeleted) {
+  RefusingInterpreter refusing(keep, "code is off");
+  const std::string copies = keep.directory() + "/copies/" + session.id.hex();
+  for (const char* kind : {"", ".suspect"}) {
+    std::filesystem::create_directories(copies + kind + "/some/folder");
+    std::ofstream(copies + kind + "/some/folder/file") << "text";
+  }
+  auto limited = ws.limited_to("s");
+  test::expect_error(Code::forbidden, [&] { refusing.remove_all(limited).get(); });
+  refusing.remove_all(ws).get();
+  EXPECT_FALSE(std::filesystem::exists(copies));
+  EXPECT_FALSE(std::filesystem::exists(copies + ".suspect"));
+  EXPECT_TRUE(records.find(session.id)->deleted_us);
+  EXPECT_TRUE(undeleted_sessions(keep.context(), ws.workspace_id()).empty());
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "workspace/usage.h"
 
+#include <set>
+
 #include "unit/workspace/keep_fixture.h"
 
 namespace sk::workspace {
@@ -47,11 +49,93 @@ TEST_F(UsageTest, EveryFigureIsKeptWithTheRowsThatItCounts) {
   EXPECT_EQ(seen.journal.count, 5);  // with the creation of the workspace
   EXPECT_GT(seen.journal.bytes, 5 * kRowBytes);
   EXPECT_EQ(seen.counted_bytes, 1005u) << "the first MiB of records is free";
-  EXPECT_EQ(mine().bytes, static_cast<uint64_t>(seen.contents.bytes + seen.journal.bytes));
+  EXPECT_EQ(seen.entries.count, 2);
+  EXPECT_GT(seen.entries.bytes, 2 * kEntryRowBytes + 3 * kVersionRowBytes + kPlaceRowBytes);
+  EXPECT_EQ(mine().bytes,
+            static_cast<uint64_t>(seen.contents.bytes + seen.journal.bytes + seen.entries.bytes));
   EXPECT_EQ(mine().journal.bytes, seen.journal.bytes);
+  EXPECT_EQ(mine().entries.bytes, seen.entries.bytes);
+  EXPECT_EQ(mine().versions.count, 3);
   keep->files().empty_trash(ws);
   EXPECT_EQ(usage().versions.count, 2);
+  EXPECT_EQ(usage().entries.count, 1);
   expect_clean();
+}
+
+TEST_F(UsageTest, AMovedFolderCountsTheNewPathsAndTheFormerPlaces) {
+  apply(MkdirChange{"d", {}, {}, true, false});
+  apply(MkdirChange{"d/x", {}, {}, true, false});
+  int64_t before = usage().entries.bytes;
+  apply(MoveChange{"d", "longer", OnExisting::refuse, {}});
+  // Both paths are five bytes longer, and "d" and "d/x" are former places; a path is stored twice.
+  EXPECT_EQ(usage().entries.bytes - before, 2 * (5 + 5) + 2 * kPlaceRowBytes + 2 * (1 + 2));
+  expect_clean();
+}
+
+TEST_F(UsageTest, EveryWayOfAnEntryKeepsItsFigure) {
+  put("\u00e4/b/c", "1");
+  put("\u00e4/b/c", "2");
+  const TimeUs then_us = clock.now_us();
+  apply(MoveChange{"\u00e4", "somewhere/else", OnExisting::refuse, {}});
+  CopyChange copied;
+  copied.from = "somewhere";
+  copied.to = "copy";
+  apply(copied);
+  expect_clean();
+  Id copy = keep->files().get(ws, "copy").id;
+  apply(TrashChange{"copy", {}});
+  keep->files().restore(ws, copy, OnExisting::refuse, "a/much/longer/place", {});
+  expect_clean();
+  apply(SetModeChange{"a/much/longer/place/else/b/c", 0600, {}, {}});
+  clock.advance_us(kSecondUs);
+  keep->files().restore_as_of(ws, "", then_us, false);
+  EXPECT_EQ(paths(), (std::vector<std::string>{"\u00e4/", "\u00e4/b/", "\u00e4/b/c"}));
+  expect_clean();
+  keep->files().empty_trash(ws);
+  auto first = keep->files().versions(ws, keep->files().get(ws, "\u00e4/b/c").id, "", 10).items.back();
+  keep->files().purge_version(ws, first.id);
+  expect_clean();
+  EXPECT_EQ(usage().entries.count, 3);
+}
+
+// An attacker filled the disk with folders and moves while the quota counted nothing.
+TEST_F(UsageTest, FoldersAndMovesWithoutContentEndWithTheQuota) {
+  keep->workspaces().change(ws, std::nullopt, 1 << 20);
+  const std::string name(200, 'n');
+  std::string folder = name;
+  int made = 0;
+  auto fill = [&] {
+    for (; made < 10'000; ++made) {
+      std::string path = folder + "/" + std::to_string(made) + name;
+      apply(MkdirChange{path, {}, {}, true, false});
+    }
+  };
+  EXPECT_EQ(code_of(fill), Code::quota_exceeded);
+  auto seen = usage();
+  EXPECT_LE(seen.counted_bytes, (2u << 20) + 10'000) << "the quota, and a MiB of records above it";
+  EXPECT_GT(seen.entries.bytes, 1 << 20);
+  EXPECT_EQ(code_of([&] { apply(MoveChange{folder, "m", OnExisting::refuse, {}}); }), Code::quota_exceeded);
+  apply(TrashChange{folder, {}});
+  keep->files().empty_trash(ws);
+  EXPECT_EQ(usage().entries.count, 0);
+  expect_clean();
+}
+
+TEST_F(UsageTest, WhatCodeCreatesWithoutContentIsRefusedToo) {
+  put("a", "same");
+  put("b", "b");
+  add_messages(60ll << 30);
+  std::vector<Change> changes;
+  changes.emplace_back(MkdirChange{"folder", {}, {}, true, false});
+  changes.emplace_back(put_change("copy-of-a", "same"));
+  changes.emplace_back(MoveChange{"b", "c", OnExisting::refuse, {}});
+  changes.emplace_back(TrashChange{"a", {}});
+  auto applied = keep->files().apply_each(ws, std::move(changes));
+  ASSERT_TRUE(applied[0].refused && applied[1].refused);
+  EXPECT_EQ(applied[0].refused->code(), Code::quota_exceeded);
+  EXPECT_EQ(applied[1].refused->code(), Code::quota_exceeded);
+  EXPECT_TRUE(applied[2].result && applied[3].result) << "code has made them already";
+  EXPECT_EQ(keep->upkeep().verify().problems.size(), 2u) << "only the messages, which nobody sent";
 }
 
 TEST_F(UsageTest, RecordsBeyondTheFirstMibCountForTheWorkspace) {
@@ -59,6 +143,8 @@ TEST_F(UsageTest, RecordsBeyondTheFirstMibCountForTheWorkspace) {
   put("a", std::string(1 << 20, 'a'));
   add_messages(2 << 20);
   EXPECT_EQ(code_of([&] { put("b", "b"); }), Code::quota_exceeded);
+  keep->quotas().check_room_for_records(ws, 0);
+  add_messages(1 << 20);
   EXPECT_EQ(code_of([&] { apply(MoveChange{"a", "c", OnExisting::refuse, {}}); }), Code::quota_exceeded);
   EXPECT_EQ(code_of([&] { lock("a"); }), Code::quota_exceeded);
   EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 0); }), Code::quota_exceeded);
@@ -71,6 +157,8 @@ TEST_F(UsageTest, AWorkspaceFullOfFilesStillTakesRecords) {
   apply(MoveChange{"a", "c", OnExisting::refuse, {}});
   keep->quotas().check_room_for_records(ws, 0);
   EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 2 << 20); }), Code::quota_exceeded);
+  add_messages(1 << 20);
+  keep->quotas().check_room_for_records(ws, 0);
   add_messages(1 << 20);
   EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 0); }), Code::quota_exceeded);
 }
@@ -89,10 +177,26 @@ TEST_F(UsageTest, TheQuotaOfAPrincipalCountsAllItsWorkspaces) {
   expect_clean();
 }
 
+// Code that removes files can run and be recorded, and nothing grows without end.
+TEST_F(UsageTest, OverTheQuotaOfAPrincipalAMibIsLeftForRecords) {
+  put("a", "a");
+  set_quota_of_principal(1);
+  EXPECT_EQ(code_of([&] { put("c", "c"); }), Code::quota_exceeded);
+  EXPECT_EQ(fact("quota_of"), "principal");
+  apply(MkdirChange{"d", {}, {}, true, false});
+  keep->quotas().check_room_for_records(ws, 1000);
+  EXPECT_EQ(code_of([&] { keep->quotas().check_room_for_records(ws, 1 << 20); }), Code::quota_exceeded);
+  add_messages(1 << 20);
+  EXPECT_EQ(code_of([&] { apply(MkdirChange{"e", {}, {}, true, false}); }), Code::quota_exceeded);
+  EXPECT_EQ(fact("quota_of"), "principal");
+}
+
 TEST_F(UsageTest, OverTheQuotaWhatIsThereCanBeRemoved) {
   auto first = put("a", std::string(2000, 'a'));
   put("a", "newer");
-  put("b", "b");
+  std::vector<Change> changes;  // more than a MiB of records
+  for (int i = 0; i < 2'000; ++i) changes.push_back(put_change("b", std::to_string(i)));
+  keep->files().apply(ws, std::move(changes));
   auto held = lock("b");
   set_quota_of_principal(1);
   EXPECT_EQ(code_of([&] { put("c", "c"); }), Code::quota_exceeded);
@@ -106,6 +210,25 @@ TEST_F(UsageTest, OverTheQuotaWhatIsThereCanBeRemoved) {
   EXPECT_EQ(paths(), std::vector<std::string>{"b"});
   keep->workspaces().trash(ws);
   expect_clean();
+}
+
+TEST_F(UsageTest, RevokingLinksOverAFullQuotaAddsOneEntryAndNoMore) {
+  auto entries = [&] { return usage().journal.count; };
+  int64_t before = entries();
+  keep->workspaces().revoke_links(ws);
+  keep->workspaces().revoke_links(ws);
+  EXPECT_EQ(entries(), before + 2) << "within the quota, each is recorded";
+  put("a", "a");
+  add_messages(60ll << 30);
+  auto version = *keep->files().find_version(ws, keep->files().get(ws, "a").head);
+  before = entries();
+  std::set<std::string> links;
+  for (int i = 0; i < 10; ++i) {
+    keep->workspaces().revoke_links(ws);
+    links.insert(keep->links().signed_path_of(ws, version));
+  }
+  EXPECT_EQ(entries(), before + 1);
+  EXPECT_EQ(links.size(), 10u) << "all of them are revoked";
 }
 
 TEST_F(UsageTest, AQuotaOfZeroIsNone) {
@@ -125,7 +248,8 @@ TEST_F(UsageTest, WorkspacesAreLimitedWithThoseInTheTrash) {
   EXPECT_EQ(fact("count"), 2);
   keep->workspaces().trash(keep->workspaces().open(actor, "second", Right::own));
   EXPECT_EQ(code_of([&] { keep->workspaces().create(actor, "third"); }), Code::quota_exceeded);
-  EXPECT_EQ(mine().workspaces_in_trash, 1u);
+  EXPECT_EQ(mine().trashed_workspaces.count, 1);
+  EXPECT_GT(mine().trashed_workspaces.bytes, 0);
   // Another principal has its own limit, and an administrator may set one.
   keep->access().create_principal(actor, "ada", "person");
   identity::LimitChanges changes;
