@@ -24,7 +24,7 @@ def encode_bundle(data, metadata):
         elif kind in BINARY_KINDS or isinstance(value, (bytes, bytearray, memoryview)):
             content = bytes_of(value)
             if content is None:
-                texts.setdefault("text/plain", value if isinstance(value, str) else repr(value))
+                notes.append(f"[not shown: {kind} that is not base64] {excerpt(value)}")
             elif not begins_like(kind, content):
                 notes.append(f"[not shown: {len(content)} bytes that are not {kind}]")
             else:
@@ -33,12 +33,18 @@ def encode_bundle(data, metadata):
         elif isinstance(value, str):
             texts[kind] = value
         elif kind in TEXT_KINDS:
-            texts.setdefault("text/plain", repr(value))
+            notes.append(f"[not shown: {kind} that is not text] {excerpt(value)}")
         else:
             texts[kind] = as_json(value)
     if notes:
         texts["text/plain"] = "\n".join(([texts["text/plain"]] if texts.get("text/plain") else []) + notes[:NOTES_MAX])
     return {"data": texts, "base64": binary, "metadata": as_json(metadata or {})}
+
+
+def excerpt(value):
+    """Returns the beginning of a value as text."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= EXCERPT_CHARACTERS_MAX else text[:EXCERPT_CHARACTERS_MAX] + "…"
 
 
 def bytes_of(value):
@@ -64,3 +70,4 @@ BEGINNINGS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", 
 KINDS_MAX = 100  # the server refuses a frame with more than 1,000 fields
 KIND_CHARACTERS_MAX = 200
 NOTES_MAX = 10
+EXCERPT_CHARACTERS_MAX = 1000

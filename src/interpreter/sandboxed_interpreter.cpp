@@ -247,10 +247,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     });
     live->admit(authority);
     const SessionInfo& info = live->info();
-    if (live->queued() > options.queue_max && !earlier)
-      throw Error(Code::too_many_requests,
-                  "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
-          .advise(Advice::wait_for_executions);
+    if (!earlier) check_queue(*live, options.queue_max, keep.context().clock.now_us());
     QueuedExecution queued;
     if (earlier) {
       queued.execution = std::move(*earlier);
@@ -303,7 +300,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       if (!found)
         throw Error(Code::unavailable,
                     "the last files of the session could not be kept, so it was not deleted")
-            .advise(Advice::read_log_and_retry);
+            .advise(Advice::retry_or_ask_operator);
       if (!found->empty()) throw only_copies_error(*found);
     }
     records.mark_deleted(authority, *info, keep.context().clock.now_us());
@@ -411,7 +408,7 @@ void SandboxedInterpreter::make_thumbnail(const workspace::Version& version, Thu
 }
 
 InterpreterLoad SandboxedInterpreter::load() const {
-  return {.sessions = loads_of(impl_->registry.all()),
+  return {.sessions = loads_of(impl_->registry.all(), impl_->registry.ending()),
           .sessions_max = impl_->options.sessions_max,
           .threads = impl_->pool.load(),
           .pools = {{"callbacks", impl_->callbacks.load()},

@@ -149,14 +149,14 @@ std::string completion_text(const Uploads::Completion& wanted, const std::string
 }
 
 // A client that did not receive the answer asks again and gets the same answer, with or without an MD5.
-// Error(bad_request) if it now asks for other parts or bytes, since the file does not hold them.
+// Error(conflict) if it now asks for other parts or bytes, since the file does not hold them.
 void check_repeated(const UploadInfo& completed, const Uploads::Completion& wanted) {
   if (completed.completion.empty()) return;
   auto words = split(completed.completion, ' ');
   bool same_parts = words.front() == fingerprint(wanted);
   if (same_parts && (!wanted.md5 || words.back() == to_hex(as_bytes(*wanted.md5)))) return;
-  throw Error(Code::bad_request, same_parts ? "the upload is completed already, and its file has another MD5"
-                                            : "the upload is completed already, with other parts")
+  throw Error(Code::conflict, same_parts ? "the upload is completed already, and its file has another MD5"
+                                         : "the upload is completed already, with other parts")
       .advise(Advice::create_other_upload)
       .with("field", same_parts ? "md5" : "part_ids");
 }
@@ -237,12 +237,14 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
     check_still_holds(tx, authority, Right::write);
     if (upload.wanted.size && upload.wanted.quota == NewUpload::Quota::announced)
       Intake::check_announced(tx, upload.workspace, *upload.wanted.size);
-    auto pending =
-        *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
-                {authority.actor().principal(), upload.created_us},
-                [](const catalog::Row& row) { return row.integer(0); });
+    auto [pending, first_expiry_us] = *tx.one(
+        "SELECT count(*), coalesce(min(expires_us), 0) FROM uploads WHERE owner = $1 AND status = 'pending' "
+        "AND expires_us > $2",
+        {authority.actor().principal(), upload.created_us},
+        [](const catalog::Row& row) { return std::pair(row.integer(0), row.integer(1)); });
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " unfinished uploads")
+          .retry_in(seconds_until(first_expiry_us, upload.created_us))
           .advise(Advice::end_some_uploads);
     tx.exec(
         "INSERT INTO uploads (id, workspace, filename, detail, mime, size, status, version, created_us, "

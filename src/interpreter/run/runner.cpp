@@ -24,8 +24,6 @@ void Runner::open(std::unique_ptr<KernelProcess> kernel) {
   ended_.reset();
   was_killed_ = false;
   over_limit_.reset();
-  processes_refused_ = 0;
-  crowded_looks_ = 0;
 }
 
 void Runner::close() {
@@ -33,7 +31,7 @@ void Runner::close() {
   kernel_.reset();
   ended_.reset();
   is_running_ = false;
-  running_since_us_ = 0;
+  running_since_us_ = ends_by_us_ = 0;
   deadlines_ = {};
 }
 
@@ -67,10 +65,14 @@ void Runner::start(const Cell& cell, TimeUs now_us) {
   SK_CHECK(!is_running_, "a runner runs two cells");
   done_.reset();
   stop_ = Stop::none;
+  // Processes that earlier cells left behind may have reached the limit since.
+  processes_refused_ = kernel_->processes_refused();
+  crowded_looks_ = 0;
   kernel_->execute(cell.id, cell.code, cell.language, cell.tools);
   is_running_ = true;
+  ends_by_us_ = now_us + cell.timeout_s * kSecondUs;
   running_since_us_ = now_us;
-  deadlines_ = {.timeout_us = now_us + cell.timeout_s * kSecondUs, .look_us = now_us + kLookAtProcessesUs};
+  deadlines_ = {.timeout_us = ends_by_us_, .look_us = now_us + kLookAtProcessesUs};
 }
 
 void Runner::on_ready(const std::function<void(const sandbox::KernelRequest&)>& answer) {
@@ -87,7 +89,7 @@ std::optional<CellOutcome> Runner::take_end() {
   if (ended_) was_killed_ = ended_->end != sandbox::End::exited;
   if (!is_running_ || (!ended_ && !done_)) return std::nullopt;
   is_running_ = false;
-  running_since_us_ = 0;
+  running_since_us_ = ends_by_us_ = 0;
   deadlines_ = {};
   return ended_ ? end_of_kernel(*ended_) : end_of_cell(*done_);
 }
@@ -117,7 +119,7 @@ CellOutcome Runner::end_of_cell(const sandbox::CellDone& done) {
   end.outcome = done.status == sandbox::CellStatus::ok      ? Outcome::ok
                 : done.status == sandbox::CellStatus::error ? Outcome::error
                                                             : Outcome::interrupted;
-  bool refused = has_new_refused_processes();
+  bool refused = kernel_->processes_refused() > processes_refused_;
   if (stopped_by_ == StoppedBy::server && end.outcome == Outcome::interrupted) {
     end.message = stop_message();
   } else if (stop_ == Stop::timeout) {
@@ -180,11 +182,6 @@ TimeUs Runner::due_us() const {
   TimeUs stop_us =
       is_stopping() ? earlier(deadlines_.interrupt_us, deadlines_.kill_us) : deadlines_.timeout_us;
   return earlier(deadlines_.look_us, stop_us);
-}
-
-bool Runner::has_new_refused_processes() {
-  uint64_t refused = kernel_->processes_refused();
-  return std::exchange(processes_refused_, refused) < refused;
 }
 
 // Ends a cell that keeps starting processes, which would keep a core busy until its time-out.

@@ -87,6 +87,20 @@ TEST(Dialects, NoHintSpeaksOfACommandLineThatClientsOfOthersDoNotHave) {
   EXPECT_NE(locked.find("X-Sandkeep-Lock"), std::string::npos) << "a header that they can send";
 }
 
+TEST(Dialects, NobodyIsSentToALogThatOnlyTheOperatorCanRead) {
+  for (const auto& one : kAdvice)
+    for (auto audience : {Audience::rest, Audience::tools, Audience::vendor, Audience::page}) {
+      auto hint = hint_for(audience, Error(Code::unavailable, "m").advise(one.advice));
+      bool names_log = hint.find(" log ") != std::string::npos;
+      EXPECT_TRUE(!names_log || hint.find("operator") != std::string::npos) << one.name;
+    }
+}
+
+TEST(Dialects, AFullWorkspaceNamesTheRouteThatDeletesRecords) {
+  auto hint = hint_for(Audience::rest, Error(Code::quota_exceeded, "full"));
+  EXPECT_NE(hint.find("DELETE /api/v1/workspaces/{workspace}/executions"), std::string::npos) << hint;
+}
+
 TEST(Dialects, RoutesAreNamedToThoseOnlyWhoSendRequestsToThem) {
   for (const auto& one : kAdvice) {
     auto error = Error(Code::conflict, "m").advise(one.advice);
@@ -160,6 +174,29 @@ TEST(Dialects, APathThatNoRouteServesIsShownWithoutItsKeyToo) {
   EXPECT_EQ(loggable_path("/api/v1/workspaces/w/files/librechat/notes.txt"),
             "/api/v1/workspaces/w/files/librechat/notes.txt");
   EXPECT_EQ(loggable_path("/anywhere/skey_0123456789abcdef"), "/anywhere/{key}");
+}
+
+TEST(Dialects, EveryErrorThatPassesTellsEveryClientWhenToRetry) {
+  struct Row {
+    Error error;
+    std::optional<std::string> wait;
+  };
+  const Row rows[] = {
+      {Error(Code::too_many_requests, "a rate").retry_in(7), "7"},
+      {Error(Code::too_many_requests, "a queue").advise(Advice::wait_for_executions), "5"},
+      {Error(Code::unavailable, "a budget").retry_in(2), "2"},
+      {Error(Code::unavailable, "stopping").advise(Advice::retry_when_back), "5"},
+      {Error(Code::unavailable, "no sandbox").advise(Advice::complete_sandbox), std::nullopt},
+      {Error(Code::quota_exceeded, "full"), std::nullopt},
+  };
+  for (const char* path : {"/api/v1/me", "/v1/files", "/openai/v1/files", "/api/projects/p/files", "/mcp",
+                           "/azure/mcp", "/azure/pool/files", "/librechat/v1/exec", "/k/v_1", "/w/default"})
+    for (const auto& [error, wait] : rows) {
+      http::Reply reply;
+      error_body(path, error, &reply);
+      EXPECT_EQ(reply.headers.get("Retry-After"), wait) << path << ": " << error.message();
+      EXPECT_LE(reply.headers.count("Retry-After"), 1u) << path;
+    }
 }
 
 TEST(Dialects, LibreChatIsToldTheTimeToWait) {

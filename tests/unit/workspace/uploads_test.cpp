@@ -136,8 +136,8 @@ TEST_F(UploadsTest, CompletingAgainWithOtherPartsIsRefused) {
   auto upload = begin(6);
   auto one = part(upload, "abc"), two = part(upload, "def");
   auto done = complete(upload, {one, two});
-  EXPECT_EQ(code_of([&] { complete(upload, {two, one}); }), Code::bad_request);
-  EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { complete(upload, {two, one}); }), Code::conflict);
+  EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::conflict);
   EXPECT_EQ(complete(upload, {one, two}).version, done.version);
 }
 
@@ -151,7 +151,7 @@ TEST_F(UploadsTest, CompletingAgainComparesTheMd5WithTheFile) {
     auto done = complete(upload, {one, two}, first);
     EXPECT_EQ(complete(upload, {one, two}, md5).version, done.version);
     EXPECT_EQ(complete(upload, {one, two}).version, done.version);
-    EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
+    EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::conflict);
     EXPECT_EQ(fact("field"), "md5");
   }
 }
@@ -364,6 +364,17 @@ TEST_F(UploadsTest, AnUploadThatIsLargerThanTheQuotaIsRefusedBeforeItsBytes) {
   EXPECT_EQ(code_of([&] { keep->uploads().create(ws, wanted); }), Code::quota_exceeded);
   wanted.size = 1'000;
   EXPECT_EQ(keep->uploads().create(ws, wanted).status, "pending");
+}
+
+TEST_F(UploadsTest, TooManyUnfinishedOnesAreToldWhenTheFirstExpires) {
+  NewUpload wanted{.filename = "big.bin", .mime = "", .size = 3};
+  for (int64_t i = 0; i < kUploadsPendingMax; ++i) {
+    wanted.life_s = 600 + i;
+    keep->uploads().create(ws, wanted);
+  }
+  clock.advance_us(100 * kSecondUs);
+  EXPECT_EQ(code_of([&] { keep->uploads().create(ws, wanted); }), Code::too_many_requests);
+  EXPECT_EQ(last_error->retry_after_s(), 500);
 }
 
 TEST_F(UploadsTest, AnUploadLivesAsLongAsItsDialectWants) {
