@@ -144,6 +144,7 @@ def test_rows_of_files_count_after_an_upgrade_and_lock_nobody_out(make_server):
     db.execute("UPDATE workspaces SET quota_bytes = 100 WHERE name = 'full'")
     # The general quota, which 0018 did not know these rows to count for.
     db.execute("UPDATE principals SET quota_bytes = NULL WHERE id = ?", (raw,))
+    db.execute("UPDATE principal_usage SET bytes = (SELECT h.bytes FROM principal_holdings h WHERE h.principal = principal_usage.principal)")
     (before,) = db.execute("SELECT bytes FROM principal_usage WHERE principal = ?", (raw,)).fetchone()
     db.commit()
     db.close()
