@@ -63,6 +63,11 @@ std::string Error::hint(std::span<const AdviceWords> table) const {
   return advised ? with_facts(words_for(*advised, table), facts_) : own_words_;
 }
 
+Error& Error::retry_in(int64_t seconds) & {
+  facts_.emplace_back(kRetryAfter, std::max<int64_t>(seconds, 1));
+  return *this;
+}
+
 std::optional<int64_t> Error::retry_after_s() const {
   for (const auto& [name, value] : facts_)
     if (const auto* seconds = std::get_if<int64_t>(&value); seconds && name == kRetryAfter) return *seconds;

@@ -4,7 +4,6 @@
 // (base/advice.h); the dialect that shows it words the advice.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -38,7 +37,7 @@ std::span<const CodeInfo> all_codes();
 
 class Error : public std::exception {
  public:
-  static constexpr std::string_view kRetryAfter = "retry_after_seconds";
+  static constexpr const char* kRetryAfter = "retry_after_seconds";
   // Machine-readable detail returned next to the code and message, such as the current version id of a 412.
   using Fact = std::pair<std::string, std::variant<std::string, int64_t>>;
 
@@ -78,7 +77,7 @@ class Error : public std::exception {
     return std::move(*this);
   }
   // States when the same request may succeed, as the fact `retry_after_seconds`. HTTP also sends Retry-After.
-  Error& retry_in(int64_t seconds) & { return with(std::string(kRetryAfter), std::max<int64_t>(seconds, 1)); }
+  Error& retry_in(int64_t seconds) &;
   Error&& retry_in(int64_t seconds) && { return std::move(retry_in(seconds)); }
   // Advice in words, for a dialect about its own requests: nobody else words it. The domain advises instead;
   // tests/tidy checks it.

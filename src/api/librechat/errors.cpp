@@ -17,7 +17,7 @@ http::Reply error_reply(const http::Request& request, const Error& domain_error)
   if (error.code() == Code::too_many_requests) {
     body["error"] = "rate_limited";
     body["message"] = error.message();
-    body[std::string(Error::kRetryAfter)] = error.retry_after_s().value();
+    body[Error::kRetryAfter] = error.retry_after_s().value();
   }
   reply.body = to_text(body);
   return reply;
