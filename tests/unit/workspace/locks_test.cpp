@@ -291,7 +291,7 @@ TEST_F(LocksTest, AtTheLimitTheTimeUntilTheFirstLockExpiresIsTold) {
     wanted.ttl_s = ttl_s;
     keep->locks().acquire(ws, wanted);
   }
-  clock.advance_us(20 * kSecondUs);
+  clock.advance_us(20 * kSecondUs + kSecondUs / 2);
   EXPECT_EQ(code_of([&] { lock("c"); }), Code::too_many_requests);
   EXPECT_EQ(last_error->retry_after_s(), 70);
   clock.advance_us(70 * kSecondUs);
