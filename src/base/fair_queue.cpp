@@ -19,27 +19,44 @@ void FairQueue::push(const Id& key, Job job) {
   line_up(key, mine);
 }
 
-// Puts a key at the end of the turns, if it may run a job.
-void FairQueue::line_up(const Id& id, Key& key) {
-  if (key.in_turns || key.jobs.empty() || key.running >= limits_.running_per_key_max) return;
+bool FairQueue::may_run(const Key& key) const {
+  return !key.jobs.empty() && key.running < limits_.running_per_key_max &&
+         key.running - key.paused < limits_.computing_per_key_max;
+}
+
+// Puts a key at the end of the turns, if it may run a job. Returns whether it was not there before.
+bool FairQueue::line_up(const Id& id, Key& key) {
+  if (key.in_turns || !may_run(key)) return false;
   key.in_turns = true;
   turns_.push_back(id);
+  return true;
 }
 
 std::optional<FairQueue::Taken> FairQueue::take() {
-  if (turns_.empty()) return std::nullopt;
-  Taken taken{turns_.front(), {}};
-  turns_.pop_front();
-  Key& key = keys_.find(taken.key)->second;
-  key.in_turns = false;
-  taken.job = std::move(key.jobs.front());
-  key.jobs.pop_front();
-  --waiting_;
-  ++key.running;
-  ++running_;
-  line_up(taken.key, key);
-  return taken;
+  while (!turns_.empty()) {
+    Taken taken{turns_.front(), {}};
+    turns_.pop_front();
+    Key& key = keys_.find(taken.key)->second;
+    key.in_turns = false;
+    if (!may_run(key)) continue;  // a job was resumed since; done() or pause() lines it up again
+    taken.job = std::move(key.jobs.front());
+    key.jobs.pop_front();
+    --waiting_;
+    ++key.running;
+    ++running_;
+    line_up(taken.key, key);
+    return taken;
+  }
+  return std::nullopt;
 }
+
+bool FairQueue::pause(const Id& key) {
+  auto found = keys_.find(key);
+  ++found->second.paused;
+  return line_up(key, found->second);
+}
+
+void FairQueue::resume(const Id& key) { --keys_.find(key)->second.paused; }
 
 void FairQueue::done(const Id& key) {
   auto found = keys_.find(key);
@@ -82,7 +99,7 @@ void FairPool::submit_always(const Id& key, FairQueue::Job job) {
 }
 
 // Every job wakes one thread. A job that its key's limit holds back is run by the thread that ends another
-// job of that key, since each thread goes on until no job may run.
+// job of that key, since each thread goes on until no job may run, or by one that a pause wakes.
 void FairPool::run() {
   for (;;) {
     std::optional<FairQueue::Taken> taken;
@@ -93,12 +110,36 @@ void FairPool::run() {
     if (!taken) return;
     {
       OnBehalfOf tenant(taken->key);
+      current() = {this, taken->key};
       taken->job();
       taken->job = nullptr;  // release the job's captures before its key may run the next one
+      current() = {};
     }
     MutexLock lock(mutex_);
     queue_.done(taken->key);
   }
+}
+
+FairPool::Current& FairPool::current() {
+  static thread_local Current job;
+  return job;
+}
+
+FairPool::Pause::Pause() : pool_(std::exchange(current().pool, nullptr)) {
+  if (pool_ == nullptr) return;
+  bool is_one_free = false;
+  {
+    MutexLock lock(pool_->mutex_);
+    is_one_free = pool_->queue_.pause(current().key);
+  }
+  if (is_one_free) pool_->threads_.submit_always([pool = pool_] { pool->run(); });
+}
+
+FairPool::Pause::~Pause() {
+  if (pool_ == nullptr) return;
+  current().pool = pool_;
+  MutexLock lock(pool_->mutex_);
+  pool_->queue_.resume(current().key);
 }
 
 }  // namespace sk

@@ -1,5 +1,8 @@
 // Shares threads between keys (tenants), so that one key's jobs cannot occupy all of them. FairQueue decides
 // whose job runs next; FairPool runs the jobs.
+//
+// A key may run many jobs that wait for the disk, but only few that compute: with as many runnable threads as
+// a pool has, every other thread of the process would wait for the processor behind them.
 #pragma once
 
 #include <deque>
@@ -22,7 +25,8 @@ class FairQueue {
   struct Limits {
     size_t running_per_key_max;  // jobs of one key at the same time
     size_t waiting_per_key_max;
-    size_t waiting_max;  // of all keys
+    size_t waiting_max;                         // of all keys
+    size_t computing_per_key_max = ~size_t{0};  // of those that run, jobs that are not paused
   };
   using Job = std::function<void()>;
   struct Taken {
@@ -38,6 +42,10 @@ class FairQueue {
   // ended.
   std::optional<Taken> take();
   void done(const Id& key);
+  // A running job of the key waits, such as for the disk, and uses no processor until resume(). Returns whether
+  // a job that was held back may run now.
+  bool pause(const Id& key);
+  void resume(const Id& key);
 
   size_t waiting() const { return waiting_; }
   size_t running() const { return running_; }
@@ -55,13 +63,15 @@ class FairQueue {
   struct Key {
     std::deque<Job> jobs;
     size_t running = 0;
-    bool in_turns = false;  // whether it is in turns_: it has a waiting job, and may run one more
+    size_t paused = 0;      // of the running ones
+    bool in_turns = false;  // whether it is in turns_: it had a waiting job, and could run one more
   };
-  void line_up(const Id& id, Key& key);
+  bool may_run(const Key& key) const;
+  bool line_up(const Id& id, Key& key);
 
   const Limits limits_;
   std::unordered_map<Id, Key> keys_;
-  std::list<Id> turns_;  // keys that may run a job now; the first one is next
+  std::list<Id> turns_;  // keys that may run a job now, unless one was resumed since; the first one is next
   size_t waiting_ = 0, running_ = 0;
 };
 
@@ -90,8 +100,29 @@ class FairPool {
 
   FairLoad load() const;
 
+  // Marks a part of a job that waits for something other than the processor. Another job of its key may
+  // compute meanwhile; without the mark, a few jobs that wait would hold up all others of the key. Does nothing
+  // on a thread that runs no job of a FairPool, and inside of another pause.
+  class Pause {
+   public:
+    Pause();
+    ~Pause();
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    FairPool* const pool_;  // null: nothing to resume
+  };
+
  private:
   void run();
+
+  // The job that a thread runs, while it is not paused.
+  struct Current {
+    FairPool* pool = nullptr;
+    Id key;
+  };
+  static Current& current();
 
   mutable Mutex mutex_;
   FairQueue queue_ SK_GUARDED_BY(mutex_);

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/fair_queue.h"
 #include "blobs/location.h"
 
 namespace sk::blobs {
@@ -51,6 +52,8 @@ void AsideFiles::sync_down_to(size_t open_files) {
       open_files_.pop_front();
     }
   }
+  if (to_sync.empty()) return;
+  FairPool::Pause pause;
   for (const auto& file : to_sync) fsync_or_die(file.fd.get(), file.name);
 }
 
@@ -61,6 +64,7 @@ void AsideFiles::publish() {
     names = names_;
   }
   if (names.empty()) return;
+  FairPool::Pause pause;  // for the disk
   sync_down_to(0);
   for (const auto& name : names)
     if (::rename(tree_.aside_path(name).c_str(), tree_.path_of(location(name)).c_str()) != 0)

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/fair_queue.h"
 
 namespace sk::blobs {
 
@@ -230,6 +231,8 @@ void ContentWriter::run_on_pool(Job job) noexcept {
 
 void ContentWriter::wait_for_jobs() {
   MutexLock lock(mutex_);
+  if (jobs_ == 0) return;
+  FairPool::Pause pause;
   idle_.wait(lock, [this]() SK_REQUIRES(mutex_) { return jobs_ == 0; });
 }
 

@@ -1,12 +1,17 @@
 #include "blobs/segments.h"
 
+#include "base/fair_queue.h"
+
 namespace sk::blobs {
 
 Segment SegmentPool::take() {
   std::unique_ptr<std::byte[]> memory;
   {
     MutexLock lock(mutex_);
-    returned_.wait(lock, [this]() SK_REQUIRES(mutex_) { return !free_.empty() || left_to_make_ > 0; });
+    if (free_.empty() && left_to_make_ == 0) {
+      FairPool::Pause pause;
+      returned_.wait(lock, [this]() SK_REQUIRES(mutex_) { return !free_.empty(); });
+    }
     if (free_.empty()) {
       memory = std::make_unique_for_overwrite<std::byte[]>(kSegmentBytes);
       --left_to_make_;

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/fair_queue.h"
 #include "base/fd.h"
 #include "base/log.h"
 #include "base/mutex.h"
@@ -162,6 +163,8 @@ class SqliteDatabase final : public Database {
   bool commits_shared_rows_first() const override { return options_.strict_writes; }
 
   void run_write(const Scope& scope, const std::function<void(Tx&)>& closure, Survives survives) override {
+    // One thread at a time computes for all; the others wait for it and for the disk.
+    FairPool::Pause pause;
     PendingWrite mine(scope, closure, survives);
     MutexLock lock(queue_mutex_);
     queue_.push(mine);
@@ -208,12 +211,7 @@ class SqliteDatabase final : public Database {
    public:
     explicit Reader(SqliteDatabase& database) : database_(database), tenant_(OnBehalfOf::tenant()) {
       MutexLock lock(database.readers_mutex_);
-      if (!database.read_turns_.take(tenant_)) {
-        PendingRead mine;
-        mine.tenant = tenant_;
-        database.read_turns_.push(mine);
-        mine.wake.wait(lock, [&]() SK_REQUIRES(database.readers_mutex_) { return mine.has_reader; });
-      }
+      if (!database.read_turns_.take(tenant_)) database.await_reader(tenant_, lock);
       if (!database.idle_readers_.empty()) {
         connection_ = std::move(database.idle_readers_.back());
         database.idle_readers_.pop_back();
@@ -243,6 +241,13 @@ class SqliteDatabase final : public Database {
     const Id tenant_;
     std::unique_ptr<SqliteConnection> connection_;
   };
+
+  void await_reader(const Id& tenant, MutexLock& lock) SK_REQUIRES(readers_mutex_) {
+    PendingRead mine;
+    mine.tenant = tenant;
+    read_turns_.push(mine);
+    mine.wake.wait(lock, [&]() SK_REQUIRES(readers_mutex_) { return mine.has_reader; });
+  }
 
   // Marks the thread while it reads.
   struct ReadMark {

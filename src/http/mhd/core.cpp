@@ -1,17 +1,21 @@
 #include "http/mhd/core.h"
 
 #include <algorithm>
+#include <thread>
 
 namespace sk::http {
 
 namespace {
 // Each connection has at most one job, so the number of connections bounds the queue. A client that keeps its
-// threads waiting leaves some to the others.
+// threads waiting leaves some to the others. Of its jobs, about two compute per processor: more of them would
+// get nothing done, but keep the loop threads from their processor.
 FairQueue::Limits limits_of(const ServerOptions& options) {
   const size_t queue_max = options.connections_max * 2;
-  return {.running_per_key_max = std::max<size_t>(1, options.worker_threads * 3 / 4),
+  const size_t running_max = std::max<size_t>(1, options.worker_threads * 3 / 4);
+  return {.running_per_key_max = running_max,
           .waiting_per_key_max = queue_max,
-          .waiting_max = queue_max};
+          .waiting_max = queue_max,
+          .computing_per_key_max = std::min<size_t>(running_max, 2 * std::thread::hardware_concurrency() + 2)};
 }
 }  // namespace
 

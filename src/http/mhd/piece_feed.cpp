@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/fair_queue.h"
 #include "base/log.h"
 #include "http/mhd/exchange.h"
 
@@ -104,8 +105,11 @@ void PieceFeed::fetch_piece() {
 
 void PieceFeed::fetch_file_bytes(FileRange from) {
   std::string bytes(static_cast<size_t>(std::min<uint64_t>(kStageBytes, from.size)), '\0');
-  size_t count =
-      read_at(from.file->get(), std::as_writable_bytes(std::span(bytes)), from.offset, "a stored file");
+  size_t count = 0;
+  {
+    FairPool::Pause pause;  // for the disk
+    count = read_at(from.file->get(), std::as_writable_bytes(std::span(bytes)), from.offset, "a stored file");
+  }
   if (count < bytes.size()) return fail("a stored file is shorter than its record says");
   MutexLock lock(mutex_);
   fetching_ = false;

@@ -74,6 +74,33 @@ TEST_F(FairQueueTest, AKeyRunsNoMoreThanItsLimitAtOnce) {
   EXPECT_EQ(ran, "abaa");
 }
 
+TEST_F(FairQueueTest, AKeyComputesNoMoreThanItsLimitAndPausedJobsDoNotCount) {
+  FairQueue queue({.running_per_key_max = 4,
+                   .waiting_per_key_max = 100,
+                   .waiting_max = 100,
+                   .computing_per_key_max = 2});
+  for (int i = 0; i < 10; ++i) queue.push(key_of('a'), [] {});
+  queue.push(key_of('b'), [] {});
+  EXPECT_TRUE(queue.take());
+  EXPECT_EQ(queue.take()->key, key_of('b'));
+  EXPECT_TRUE(queue.take());
+  EXPECT_FALSE(queue.take()) << "two compute";
+  EXPECT_TRUE(queue.pause(key_of('a')));
+  EXPECT_FALSE(queue.pause(key_of('a'))) << "it is in its turn already";
+  EXPECT_TRUE(queue.take());
+  EXPECT_TRUE(queue.take());
+  EXPECT_FALSE(queue.take()) << "four run";
+  queue.done(key_of('a'));  // one that computed
+  queue.resume(key_of('a'));
+  EXPECT_FALSE(queue.take()) << "two compute again, and one is paused";
+  queue.resume(key_of('a'));
+  queue.done(key_of('a'));
+  EXPECT_FALSE(queue.take()) << "as many as may";
+  queue.done(key_of('a'));
+  EXPECT_EQ(queue.take()->key, key_of('a'));
+  EXPECT_EQ(queue.running(), 3u);
+}
+
 TEST_F(FairQueueTest, LimitsOfWaitingJobs) {
   FairQueue queue({.running_per_key_max = 1, .waiting_per_key_max = 2, .waiting_max = 3});
   EXPECT_TRUE(queue.has_room(key_of('a')));
@@ -135,6 +162,48 @@ TEST(FairPool, AJobRunsOnBehalfOfItsKey) {
   EXPECT_EQ(seen, "acdb");
   OnBehalfOf::replace(key_of('e'));
   EXPECT_EQ(OnBehalfOf::tenant(), Id{}) << "this thread works for nobody";
+}
+
+TEST(FairPool, JobsThatWaitLeaveTheProcessorToOthersOfTheirKey) {
+  FairPool pool(8, {.running_per_key_max = 8,
+                    .waiting_per_key_max = 100,
+                    .waiting_max = 100,
+                    .computing_per_key_max = 1});
+  std::promise<void> last;
+  auto last_ran = last.get_future().share();
+  std::atomic<int> computing{0}, most{0}, left{5};
+  for (int i = 0; i < 5; ++i)
+    pool.submit_always(key_of('a'), [&] {
+      most = std::max(most.load(), ++computing);
+      --computing;
+      FairPool::Pause pause;
+      FairPool::Pause inner;
+      if (--left == 0) last.set_value();
+      last_ran.wait();  // ends only if all of them run at the same time
+    });
+  last_ran.wait();
+  pool.stop();
+  EXPECT_EQ(most, 1);
+}
+
+TEST(FairPool, JobsThatComputeWaitForEachOther) {
+  FairPool pool(8, {.running_per_key_max = 8,
+                    .waiting_per_key_max = 10'000,
+                    .waiting_max = 10'000,
+                    .computing_per_key_max = 2});
+  std::atomic<int> computing{0}, most{0}, ended{0};
+  for (int i = 0; i < 2000; ++i)
+    pool.submit_always(key_of('a'), [&, i] {
+      int now = ++computing;
+      for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+      }
+      --computing;
+      if (i % 3 == 0) FairPool::Pause pause;
+      ++ended;
+    });
+  pool.stop();
+  EXPECT_EQ(ended, 2000) << "no job was forgotten";
+  EXPECT_LE(most, 2);
 }
 
 TEST(FairPool, RefusesWhatHasNoRoom) {
