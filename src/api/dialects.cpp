@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/redaction.h"
 #include "base/text.h"
+#include "http/server.h"
 
 namespace sk::api {
 
@@ -41,14 +42,6 @@ ErrorWriter writer_of(std::string_view path) {
   return rest::error_reply;
 }
 
-// Returns the fact `retry_after_seconds`, or a second: by then, most queues have moved on.
-std::string retry_after(const Error& error) {
-  for (const auto& [name, value] : error.facts())
-    if (auto* seconds = std::get_if<int64_t>(&value); seconds && name == "retry_after_seconds")
-      return std::to_string(*seconds);
-  return "1";
-}
-
 struct PathPart {
   size_t at;
   std::string_view text;
@@ -70,8 +63,8 @@ std::vector<PathPart> parts_of(std::string_view path) {
 
 http::Reply dialect_error_reply(const http::Request& request, const Error& error) {
   auto reply = writer_of(request.path)(request, error);
+  http::set_retry_after(error, reply.headers);
   if (error.code() != Code::too_many_requests) return reply;
-  if (!reply.headers.has("Retry-After")) reply.headers.set("Retry-After", retry_after(error));
   // The client has to wait, and holds no connection meanwhile that others need.
   reply.headers.set("Connection", "close");
   return reply;

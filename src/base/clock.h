@@ -16,6 +16,11 @@ using TimeUs = int64_t;
 constexpr int64_t kMillisecondUs = 1'000;
 constexpr int64_t kSecondUs = 1'000'000;
 
+// Returns the seconds until a time, rounded up. 0 if it has passed.
+constexpr int64_t seconds_until(TimeUs at_us, TimeUs now_us) {
+  return at_us <= now_us ? 0 : (at_us - now_us + kSecondUs - 1) / kSecondUs;
+}
+
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -39,6 +39,16 @@ std::string with_facts(std::string_view words, const std::vector<Error::Fact>& f
   }
   return out;
 }
+
+// The wait before a retry where the cause does not tell it: most queues have moved on by then, and a server
+// that restarts is back.
+constexpr int64_t kUnknownWaitS = 5;
+
+// Errors with such advice stay until an operator has acted.
+constexpr bool needs_operator(Advice advice) {
+  return advice == Advice::ask_operator || advice == Advice::complete_sandbox || advice == Advice::read_log ||
+         advice == Advice::read_log_and_retry;
+}
 }  // namespace
 
 const CodeInfo& info(Code code) { return kCodes[static_cast<size_t>(code)]; }
@@ -52,6 +62,20 @@ std::optional<Advice> Error::advice() const {
 std::string Error::hint(std::span<const AdviceWords> table) const {
   auto advised = advice();
   return advised ? with_facts(words_for(*advised, table), facts_) : own_words_;
+}
+
+Error& Error::retry_in(int64_t seconds) & {
+  facts_.emplace_back(kRetryAfter, std::max<int64_t>(seconds, 1));
+  return *this;
+}
+
+std::optional<int64_t> Error::retry_after_s() const {
+  for (const auto& [name, value] : facts_)
+    if (const auto* seconds = std::get_if<int64_t>(&value); seconds && name == kRetryAfter) return *seconds;
+  if (code_ == Code::too_many_requests) return kUnknownWaitS;
+  auto advised = advice();
+  if (code_ != Code::unavailable || (advised && needs_operator(*advised))) return std::nullopt;
+  return kUnknownWaitS;
 }
 
 Error Error::in_terms_of(const PathNaming& naming) const {

@@ -37,6 +37,7 @@ std::span<const CodeInfo> all_codes();
 
 class Error : public std::exception {
  public:
+  static constexpr const char* kRetryAfter = "retry_after_seconds";
   // Machine-readable detail returned next to the code and message, such as the current version id of a 412.
   using Fact = std::pair<std::string, std::variant<std::string, int64_t>>;
 
@@ -75,6 +76,9 @@ class Error : public std::exception {
     advice_ = advice;
     return std::move(*this);
   }
+  // States when the same request may succeed, as the fact `retry_after_seconds`. HTTP also sends Retry-After.
+  Error& retry_in(int64_t seconds) &;
+  Error&& retry_in(int64_t seconds) && { return std::move(retry_in(seconds)); }
   // Advice in words, for a dialect about its own requests: nobody else words it. The domain advises instead;
   // tests/tidy checks it.
   Error&& hint(std::string words) && {
@@ -100,6 +104,9 @@ class Error : public std::exception {
   // Its own words, else those of the dialect's table for its advice, with the error's facts in their places.
   std::string hint(std::span<const AdviceWords> table = {}) const;
   const std::vector<Fact>& facts() const { return facts_; }
+  // Returns after how many seconds the same request may succeed: the time that the error states, or 5 for
+  // other errors that pass without anybody's help. Nothing where waiting does not help.
+  std::optional<int64_t> retry_after_s() const;
   int http_status() const { return info(code_).http_status; }
   const char* what() const noexcept override { return message_.text().c_str(); }
 

@@ -97,7 +97,7 @@ void SqliteConnection::fail(int code, const char* what) {
     case SQLITE_NOTADB:
       throw Error(Code::corrupt, message);
     case SQLITE_BUSY:
-      throw Error(Code::unavailable, "the catalog is busy");
+      throw Error(Code::unavailable, "the catalog is busy").retry_in(1);
     default:
       throw Error(Code::internal, message);
   }

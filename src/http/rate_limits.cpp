@@ -214,7 +214,7 @@ void count_request(Request& request, std::string_view policy, BucketTable& table
   if (state.admitted) return;
   throw Error(Code::too_many_requests, "This " + std::string(policy) + " sends more requests than it may.")
       .with("limit", std::string(policy))
-      .with("retry_after_seconds", state.retry_after_s);
+      .retry_in(state.retry_after_s);
 }
 
 void add_rate_headers(const Request& request, Headers& headers) {

@@ -77,6 +77,9 @@ class Server {
   std::unique_ptr<Impl> impl_;
 };
 
+// Sets Retry-After where waiting helps after the error. Part of every reply to an error.
+void set_retry_after(const Error& error, Headers& headers);
+
 // Creates {error:{code,message,hint,request_id,…facts}} with the HTTP status of the code.
 Reply error_to_reply(const Request& request, const Error& error);
 

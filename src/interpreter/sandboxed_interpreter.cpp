@@ -247,10 +247,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
     });
     live->admit(authority);
     const SessionInfo& info = live->info();
-    if (live->queued() > options.queue_max && !earlier)
-      throw Error(Code::too_many_requests,
-                  "the session has " + std::to_string(live->queued() - 1) + " executions waiting")
-          .advise(Advice::wait_for_executions);
+    if (!earlier) check_queue(*live, options.queue_max, keep.context().clock.now_us());
     QueuedExecution queued;
     if (earlier) {
       queued.execution = std::move(*earlier);

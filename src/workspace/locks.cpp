@@ -1,5 +1,7 @@
 #include "workspace/locks.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/path.h"
 #include "workspace/journal.h"
@@ -66,7 +68,8 @@ Locks::Attempt Locks::try_acquire(const Authority& authority, const LockWanted& 
     Attempt attempt;
     auto held = live_locks(tx, authority.workspace_id(), now_us);
     if (held.size() >= context_.limits.locks_per_workspace_max)
-      throw Error(Code::too_many_requests, "the workspace has too many locks");
+      throw Error(Code::too_many_requests, "the workspace has too many locks")
+          .retry_in(seconds_until(std::ranges::min(held, {}, &Lock::expires_us).expires_us, now_us));
     check_room_for_records(tx, context_, authority.workspace_id());
     for (auto& lock : held) {
       if (!overlap(lock, path, wanted.deep) || (lock.shared && wanted.shared)) continue;

@@ -237,12 +237,14 @@ UploadInfo Uploads::create(const Authority& authority, NewUpload wanted) {
     check_still_holds(tx, authority, Right::write);
     if (upload.wanted.size && upload.wanted.quota == NewUpload::Quota::announced)
       Intake::check_announced(tx, upload.workspace, *upload.wanted.size);
-    auto pending =
-        *tx.one("SELECT count(*) FROM uploads WHERE owner = $1 AND status = 'pending' AND expires_us > $2",
-                {authority.actor().principal(), upload.created_us},
-                [](const catalog::Row& row) { return row.integer(0); });
+    auto [pending, first_expiry_us] = *tx.one(
+        "SELECT count(*), coalesce(min(expires_us), 0) FROM uploads WHERE owner = $1 AND status = 'pending' "
+        "AND expires_us > $2",
+        {authority.actor().principal(), upload.created_us},
+        [](const catalog::Row& row) { return std::pair(row.integer(0), row.integer(1)); });
     if (pending >= kUploadsPendingMax)
       throw Error(Code::too_many_requests, "you have " + std::to_string(pending) + " unfinished uploads")
+          .retry_in(seconds_until(first_expiry_us, upload.created_us))
           .advise(Advice::end_some_uploads);
     tx.exec(
         "INSERT INTO uploads (id, workspace, filename, detail, mime, size, status, version, created_us, "

@@ -8,6 +8,8 @@ namespace {
 // Longer than maintenance of any store on one machine should take. A client that disconnects cancels its
 // chore earlier.
 constexpr std::chrono::hours kChoreMax{24};
+// Chores read much of the store, so those that wait do not begin within moments.
+constexpr int64_t kChoreWaitS = 10;
 }  // namespace
 
 http::Reply run_aside(Call& call, Aside kind, Chore chore) {
@@ -33,7 +35,7 @@ http::Reply run_aside(Call& call, Aside kind, Chore chore) {
   if (kind == Aside::transfer)
     background.run_transfer(std::move(job));
   else if (!background.run_chore(std::move(job)))
-    throw Error(Code::unavailable, "too many background jobs are waiting");
+    throw Error(Code::unavailable, "too many background jobs are waiting").retry_in(kChoreWaitS);
   return http::Reply::deferred(std::move(deferred));
 }
 

@@ -55,6 +55,7 @@ Error overdue_error() {
 http::Reply overdue_reply(const http::Request& request) {
   auto reply = dialect_error_reply(request, overdue_error());
   reply.status = kGatewayTimeout;
+  reply.headers.remove("Retry-After");  // the same request would run the code again
   return reply;
 }
 

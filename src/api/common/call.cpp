@@ -16,6 +16,8 @@ constexpr size_t kNoteTargetBytesMax = 512;
 // Memory of a parsed value, with its part of its object or array.
 constexpr uint64_t kBytesPerValue = 120;
 constexpr size_t kUncountedValues = 1000;
+// Most handlers are done with their body within this time.
+constexpr int64_t kParsedBodyWaitS = 2;
 
 Json read_json_body(const http::Request& request, const JsonClaim& claim) {
   auto type = request.headers.get("Content-Type");
@@ -66,6 +68,7 @@ JsonClaim Call::json_claim() {
   return [this](size_t values) {
     if (values <= kUncountedValues || json_memory_.cover(values * kBytesPerValue, request.owner)) return;
     throw Error(Code::unavailable, "bodies that are being read use all memory for them")
+        .retry_in(kParsedBodyWaitS)
         .advise(Advice::retry_soon);
   };
 }

@@ -12,7 +12,7 @@ constexpr int64_t kRetryAfterS = 5;
 Error too_many_held(std::string message, size_t limit) {
   return Error(Code::too_many_requests, std::move(message))
       .with("limit", static_cast<int64_t>(limit))
-      .with("retry_after_seconds", kRetryAfterS);
+      .retry_in(kRetryAfterS);
 }
 
 }  // namespace

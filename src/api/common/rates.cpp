@@ -43,7 +43,7 @@ Error Rates::too_many_wrong_keys(http::Request& request, Time at) const {
   http::note_rate(request, "wrong-keys", wrong_keys_.options(), state);
   return Error(Code::too_many_requests, "too many wrong keys came from this address")
       .with("limit", "wrong-keys")
-      .with("retry_after_seconds", state.retry_after_s)
+      .retry_in(state.retry_after_s)
       .advise(Advice::send_valid_key);
 }
 

@@ -6,7 +6,6 @@
 namespace sk::api::librechat {
 
 http::Reply error_reply(const http::Request& request, const Error& domain_error) {
-  constexpr int64_t kRetryAfterS = 5;  // where the error does not say
   Error error = with_mounted_paths(request, domain_error);
   http::Reply reply = http::error_to_reply(request, error);
   Json body = {{"error", error.message()},
@@ -18,9 +17,7 @@ http::Reply error_reply(const http::Request& request, const Error& domain_error)
   if (error.code() == Code::too_many_requests) {
     body["error"] = "rate_limited";
     body["message"] = error.message();
-    auto seconds = body.value("retry_after_seconds", kRetryAfterS);
-    body["retry_after_seconds"] = seconds;
-    reply.headers.set("Retry-After", std::to_string(seconds));
+    body[Error::kRetryAfter] = error.retry_after_s().value();
   }
   reply.body = to_text(body);
   return reply;

@@ -3,6 +3,7 @@
 #include "api/common/advice_words.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "http/server.h"
 
 namespace sk::api::page {
 
@@ -37,7 +38,9 @@ Reply error_page(const Call& call, const Error& error) {
   Frame frame{.title = "Not possible",
               .user = call.actor.name(),
               .form_token = call.credential ? call.credential->form_token : ""};
-  return html_page(frame, out, error.http_status());
+  auto reply = html_page(frame, out, error.http_status());
+  http::set_retry_after(error, reply.headers);
+  return reply;
 }
 
 CallHandler as_page(CallHandler handler) {

@@ -2,6 +2,7 @@
 #include "api/common/shapes.h"
 #include "api/page/page.h"
 #include "base/text.h"
+#include "http/server.h"
 
 namespace sk::api::page {
 
@@ -46,6 +47,12 @@ Markup workspace_card(const workspace::Workspace& workspace) {
   return out;
 }
 
+Reply refused_sign_in(const std::string& next, const Error& error) {
+  auto reply = sign_in_page(next, error.message(), error.http_status());
+  http::set_retry_after(error, reply.headers);
+  return reply;
+}
+
 Reply show_start(Call& call) {
   auto next = safe_next(call.query.text("next").value_or("/"));
   if (!call.credential || !call.credential->from_cookie) return sign_in_page(next, "", 200);
@@ -54,7 +61,7 @@ Reply show_start(Call& call) {
     user = need_user(call);
   } catch (const Error& error) {
     // The key was revoked or has expired since sign-in, or sends too many requests.
-    return sign_in_page(next, error.message(), error.http_status());
+    return refused_sign_in(next, error);
   }
   auto workspaces = call.app.keep.workspaces().list(user.actor);
   call.note("list", "workspaces");
@@ -83,7 +90,7 @@ Reply sign_in(Call& call) {
     call.act_as(authenticate_key(call.app, call.request, secret));
   } catch (const Error& error) {
     call.note_denied(error);
-    return sign_in_page(next, error.message(), error.http_status());
+    return refused_sign_in(next, error);
   }
   auto reply = Reply::redirect(next);
   reply.headers.set(

@@ -16,6 +16,9 @@ namespace sk::http {
 
 namespace {
 
+// Idle connections make room at once, so those that are left have requests that take their time.
+constexpr int64_t kRetryAfterS = 5;
+
 void set_option(int fd, int level, int name, int value) {
   ::setsockopt(fd, level, name, &value, sizeof value);
 }
@@ -76,10 +79,10 @@ void Acceptor::refuse(Fd socket) {
   if (options_.tls) return;
   static constexpr std::string_view kBody =
       R"({"error":{"code":"unavailable","message":"Too many connections are open.","hint":"Try again in a moment."}})";
-  std::string reply =
-      "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\nConnection: "
-      "close\r\nContent-Length: " +
-      std::to_string(kBody.size()) + "\r\n\r\n" + std::string(kBody);
+  std::string reply = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: " +
+                      std::to_string(kRetryAfterS) +
+                      "\r\nConnection: close\r\nContent-Length: " + std::to_string(kBody.size()) +
+                      "\r\n\r\n" + std::string(kBody);
   ::send(socket.get(), reply.data(), reply.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   ::shutdown(socket.get(), SHUT_WR);
   // Read what has arrived; otherwise closing would reset the connection before the client reads the reply.

@@ -37,6 +37,10 @@ Reply Core::error_reply(const Request& request, const Error& error) const {
   return options.error_reply ? options.error_reply(request, error) : error_to_reply(request, error);
 }
 
+void set_retry_after(const Error& error, Headers& headers) {
+  if (auto seconds = error.retry_after_s()) headers.set("Retry-After", std::to_string(*seconds));
+}
+
 Reply error_to_reply(const Request& request, const Error& error) {
   Json body = {{"code", info(error.code()).name},
                {"message", error.message()},
@@ -46,6 +50,7 @@ Reply error_to_reply(const Request& request, const Error& error) {
     std::visit([&, &key = name](const auto& v) { body[key] = v; }, value);
   Reply reply = Reply::json({{"error", body}}, error.http_status());
   if (error.code() == Code::unauthorized) reply.headers.set("WWW-Authenticate", "Bearer");
+  set_retry_after(error, reply.headers);
   return reply;
 }
 

@@ -26,6 +26,10 @@ constexpr uint64_t kSilentDrainBytesMax = 1 << 30;
 // The memory of shorter answers is bounded by the number of connections.
 constexpr size_t kUncountedReplyBytes = 64 << 10;
 
+// Most bodies are read within this time. Answers last longer: slow clients are what fills their memory.
+constexpr int64_t kBodyWaitS = 2;
+constexpr int64_t kReplyWaitS = 5;
+
 constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
 
 void tell_closed(EventStream& stream) {
@@ -43,8 +47,7 @@ Error body_too_large(const RouteOptions& options) {
 }
 
 Error bodies_use_all_memory() {
-  return Error(Code::unavailable, "The memory for request bodies is in use.")
-      .with("retry_after_seconds", int64_t{1});
+  return Error(Code::unavailable, "The memory for request bodies is in use.").retry_in(kBodyWaitS);
 }
 
 }  // namespace
@@ -421,8 +424,7 @@ void Exchange::hold_memory_of(Reply& reply) {
   if (text == nullptr || text->size() <= kUncountedReplyBytes) return;
   if (reply_share_.cover(text->size(), turn_.raw())) return;
   reply = core_.error_reply(
-      request_,
-      Error(Code::unavailable, "The memory for answers is in use.").with("retry_after_seconds", int64_t{1}));
+      request_, Error(Code::unavailable, "The memory for answers is in use.").retry_in(kReplyWaitS));
   finish_reply(core_.options, request_, reply);
 }
 

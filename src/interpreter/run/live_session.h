@@ -105,6 +105,8 @@ class LiveSession : public std::enable_shared_from_this<LiveSession> {
   int64_t execution_count() const { return count_; }
   // Since when its cell runs; 0 when none runs.
   TimeUs running_since_us() const { return runner_.running_since_us(); }
+  // When the time of its running cell is over; 0 when none runs.
+  TimeUs ends_by_us() const { return runner_.ends_by_us(); }
   // What its sandbox uses now; zeros without one.
   sandbox::Usage usage() const { return runner_.usage(); }
   size_t queued() const { return queued_; }

@@ -33,7 +33,7 @@ void Runner::close() {
   kernel_.reset();
   ended_.reset();
   is_running_ = false;
-  running_since_us_ = 0;
+  running_since_us_ = ends_by_us_ = 0;
   deadlines_ = {};
 }
 
@@ -69,8 +69,9 @@ void Runner::start(const Cell& cell, TimeUs now_us) {
   stop_ = Stop::none;
   kernel_->execute(cell.id, cell.code, cell.language, cell.tools);
   is_running_ = true;
+  ends_by_us_ = now_us + cell.timeout_s * kSecondUs;
   running_since_us_ = now_us;
-  deadlines_ = {.timeout_us = now_us + cell.timeout_s * kSecondUs, .look_us = now_us + kLookAtProcessesUs};
+  deadlines_ = {.timeout_us = ends_by_us_, .look_us = now_us + kLookAtProcessesUs};
 }
 
 void Runner::on_ready(const std::function<void(const sandbox::KernelRequest&)>& answer) {
@@ -87,7 +88,7 @@ std::optional<CellOutcome> Runner::take_end() {
   if (ended_) was_killed_ = ended_->end != sandbox::End::exited;
   if (!is_running_ || (!ended_ && !done_)) return std::nullopt;
   is_running_ = false;
-  running_since_us_ = 0;
+  running_since_us_ = ends_by_us_ = 0;
   deadlines_ = {};
   return ended_ ? end_of_kernel(*ended_) : end_of_cell(*done_);
 }

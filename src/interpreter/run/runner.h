@@ -103,6 +103,8 @@ class Runner : private sandbox::KernelEvents {
 
   // Any thread. Since when the cell runs; 0 when none runs.
   TimeUs running_since_us() const { return running_since_us_; }
+  // Any thread. When the time of the running cell is over; 0 when none runs.
+  TimeUs ends_by_us() const { return ends_by_us_; }
   // Any thread. What the sandbox uses now; zeros while the kernel is closed.
   sandbox::Usage usage() const;
 
@@ -146,6 +148,7 @@ class Runner : private sandbox::KernelEvents {
 
   // For any thread.
   std::atomic<TimeUs> running_since_us_{0};
+  std::atomic<TimeUs> ends_by_us_{0};
   mutable Mutex meter_mutex_;
   std::shared_ptr<const sandbox::Meter> meter_ SK_GUARDED_BY(meter_mutex_);  // null while closed
 

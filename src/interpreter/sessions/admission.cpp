@@ -3,20 +3,14 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "interpreter/sessions/eviction.h"
+#include "interpreter/sessions/expected_wait.h"
 
 namespace sk::interpreter {
 
 namespace {
 
-constexpr int64_t kRetryAfterS = 5;
 // The part of its limit for which a session that wakes needs room.
 constexpr uint64_t kNeededPart = 4;
-
-Error refuse(std::string what) {
-  return Error(Code::too_many_requests, std::move(what))
-      .with("retry_after_seconds", kRetryAfterS)
-      .advise(Advice::end_a_session);
-}
 
 }  // namespace
 
@@ -47,12 +41,13 @@ std::shared_ptr<void> Admission::admit_number(const Id& guest, size_t mine_max) 
   // when the limit was lowered.
   for (; mine >= mine_max; --mine, --all)
     if (!make_room(guest, guest))
-      throw refuse("you run code in " + counted(static_cast<int64_t>(mine), "session", "sessions") +
-                   ", and the limit is " + std::to_string(mine_max));
+      throw refuse(guest, "you run code in " + counted(static_cast<int64_t>(mine), "session", "sessions") +
+                              ", and the limit is " + std::to_string(mine_max));
   for (; all >= parts_.options.sessions_max; --all)
     if (!make_room(guest, std::nullopt))
-      throw refuse("the server runs code in " + counted(static_cast<int64_t>(all), "session", "sessions") +
-                   ", which is the limit");
+      throw refuse(std::nullopt, "the server runs code in " +
+                                     counted(static_cast<int64_t>(all), "session", "sessions") +
+                                     ", which is the limit");
   arriving_.insert(guest);
   return {nullptr, [this, guest](void*) {
             MutexLock arrived(mutex_);
@@ -71,10 +66,17 @@ void Admission::admit_memory(const Id& guest, uint64_t memory_bytes) {
   while (used > 0 && used + needed > parts_.memory_max) {
     auto asleep = make_room(guest, std::nullopt);
     if (!asleep)
-      throw refuse("the sessions of this server use " + human_size(used) + " of " +
-                   human_size(parts_.memory_max) + " of memory, and this one needs " + human_size(needed));
+      throw refuse(std::nullopt, "the sessions of this server use " + human_size(used) + " of " +
+                                     human_size(parts_.memory_max) + " of memory, and this one needs " +
+                                     human_size(needed));
     used -= std::min(used, parts_.held_bytes(*asleep));
   }
+}
+
+Error Admission::refuse(const std::optional<Id>& owner, std::string what) const {
+  return Error(Code::too_many_requests, std::move(what))
+      .retry_in(until_one_is_idle_s(parts_.registry.all(), owner, parts_.clock.now_us()))
+      .advise(Advice::end_a_session);
 }
 
 std::shared_ptr<LiveSession> Admission::make_room(const Id& guest, const std::optional<Id>& owner) {
@@ -88,6 +90,14 @@ std::shared_ptr<LiveSession> Admission::make_room(const Id& guest, const std::op
     }
     std::erase(live, longest);  // another thread has its lease
   }
+}
+
+void check_queue(const LiveSession& session, size_t queue_max, TimeUs now_us) {
+  if (size_t queued = session.queued(); queued > queue_max)
+    throw Error(Code::too_many_requests,
+                "the session has " + std::to_string(queued - 1) + " executions waiting")
+        .retry_in(until_one_ends_s(session, now_us))
+        .advise(Advice::wait_for_executions);
 }
 
 void check_only_copies(Records& records, const SessionInfo& session, size_t max) {

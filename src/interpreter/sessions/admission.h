@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/memory_budget.h"
 #include "base/mutex.h"
 #include "interpreter/options.h"
@@ -55,11 +56,17 @@ class Admission {
   void admit_memory(const Id& guest, uint64_t memory_bytes);
   // Puts a session to sleep. Returns it, or null when none can sleep.
   std::shared_ptr<LiveSession> make_room(const Id& guest, const std::optional<Id>& owner);
+  // The error for a guest who waits until a session is idle: one of the owner, or any.
+  Error refuse(const std::optional<Id>& owner, std::string what) const;
 
   const Parts parts_;
   Mutex mutex_;
   std::multiset<Id> arriving_ SK_GUARDED_BY(mutex_);  // guests whose session is not in the registry yet
 };
+
+// Throws Error(too_many_requests) if more than `queue_max` executions wait or run in the session, which
+// counts the new one already.
+void check_queue(const LiveSession& session, size_t queue_max, TimeUs now_us);
 
 // Throws Error(quota_exceeded) if `max` other sessions of the owner hold content that could not be kept.
 // Their working copies stay on the disk, which no quota counts, until they are settled: by their own

@@ -7,6 +7,11 @@
 
 namespace sk::interpreter {
 
+namespace {
+// A lease is held while a session wakes, syncs or falls asleep, not while code runs.
+constexpr int64_t kLeaseWaitS = 2;
+}  // namespace
+
 Registry::Lease::Lease(Lease&& other) noexcept
     : registry_(std::exchange(other.registry_, nullptr)), id_(other.id_) {}
 
@@ -84,6 +89,7 @@ Later<Registry::Lease> Registry::acquire(const Id& session, Place place) {
     if (place == Place::limited && slot.waiting.size() >= waiting_max_)
       return Error(Code::too_many_requests,
                    "the session has " + std::to_string(slot.waiting.size()) + " requests waiting")
+          .retry_in(kLeaseWaitS)
           .advise(Advice::wait_for_executions);
     number = next_waiter_++;
     slot.waiting.push_back({number, lease});

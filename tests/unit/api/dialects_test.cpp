@@ -162,6 +162,29 @@ TEST(Dialects, APathThatNoRouteServesIsShownWithoutItsKeyToo) {
   EXPECT_EQ(loggable_path("/anywhere/skey_0123456789abcdef"), "/anywhere/{key}");
 }
 
+TEST(Dialects, EveryErrorThatPassesTellsEveryClientWhenToRetry) {
+  struct Row {
+    Error error;
+    std::optional<std::string> wait;
+  };
+  const Row rows[] = {
+      {Error(Code::too_many_requests, "a rate").retry_in(7), "7"},
+      {Error(Code::too_many_requests, "a queue").advise(Advice::wait_for_executions), "5"},
+      {Error(Code::unavailable, "a budget").retry_in(2), "2"},
+      {Error(Code::unavailable, "stopping").advise(Advice::retry_when_back), "5"},
+      {Error(Code::unavailable, "no sandbox").advise(Advice::complete_sandbox), std::nullopt},
+      {Error(Code::quota_exceeded, "full"), std::nullopt},
+  };
+  for (const char* path : {"/api/v1/me", "/v1/files", "/openai/v1/files", "/api/projects/p/files", "/mcp",
+                           "/azure/mcp", "/azure/pool/files", "/librechat/v1/exec", "/k/v_1", "/w/default"})
+    for (const auto& [error, wait] : rows) {
+      http::Reply reply;
+      error_body(path, error, &reply);
+      EXPECT_EQ(reply.headers.get("Retry-After"), wait) << path << ": " << error.message();
+      EXPECT_LE(reply.headers.count("Retry-After"), 1u) << path;
+    }
+}
+
 TEST(Dialects, LibreChatIsToldTheTimeToWait) {
   Json told = error_body("/librechat/v1/exec",
                          Error(Code::too_many_requests, "slow").with("retry_after_seconds", int64_t{7}));

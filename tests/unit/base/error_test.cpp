@@ -51,6 +51,17 @@ TEST(Error, ADialectsWordsReplaceTheGeneralOnesAndTakeTheFacts) {
   EXPECT_EQ(Error(Code::locked, "x").hint("own {path}").with("path", "a").hint(kWords), "own {path}");
 }
 
+TEST(Error, TellsWhenARetryMayHelpUnlessAnOperatorMustActFirst) {
+  EXPECT_EQ(Error(Code::too_many_requests, "x").retry_in(12).retry_after_s(), 12);
+  EXPECT_EQ(Error(Code::unavailable, "x").retry_in(0).retry_after_s(), 1) << "at least a second";
+  EXPECT_EQ(Error(Code::too_many_requests, "x").advise(Advice::end_a_session).retry_after_s(), 5);
+  EXPECT_EQ(Error(Code::unavailable, "x").retry_after_s(), 5);
+  EXPECT_EQ(Error(Code::unavailable, "x").advise(Advice::retry_when_back).retry_after_s(), 5);
+  for (auto advice : {Advice::ask_operator, Advice::complete_sandbox, Advice::read_log})
+    EXPECT_EQ(Error(Code::unavailable, "x").advise(advice).retry_after_s(), std::nullopt);
+  EXPECT_EQ(Error(Code::quota_exceeded, "x").retry_after_s(), std::nullopt);
+}
+
 TEST(Error, AboutAThingKeepsAllButTheBeginningOfItsMessage) {
   auto error = Error(Code::locked, "is locked").advise(Advice::lock_again).with("path", "a").about("b.txt");
   EXPECT_EQ(error.message(), "b.txt: is locked");

@@ -1,5 +1,6 @@
 #include "interpreter/sessions/admission.h"
 
+#include "interpreter/sessions/expected_wait.h"
 #include "support/expect_error.h"
 #include "unit/interpreter/live_session_fixture.h"
 
@@ -28,6 +29,11 @@ class AdmissionTest : public LiveSessionTest {
     holds[info.id] = held;
     awake.push_back(made);
     return made;
+  }
+  Running enqueue_for(int64_t timeout_s) {
+    NewExecution wanted;
+    wanted.timeout_s = timeout_s;
+    return enqueue("code", std::move(wanted));
   }
   bool is_awake(const std::shared_ptr<LiveSession>& one) {
     return registry.phase(one->info().id) == Phase::waking;
@@ -87,6 +93,56 @@ TEST_F(AdmissionTest, AFullServerPutsAnIdleSessionToSleepOrRefuses) {
   EXPECT_FALSE(is_awake(two));
   wake(mine, 0)->reserve();
   test::expect_error(Code::too_many_requests, [&] { (void)admission.admit(mine, kMine, kGiB); });
+}
+
+TEST_F(AdmissionTest, ARefusalTellsWhenABusySessionIsLikelyToBeIdle) {
+  registry.acquire(session.id).get().wake(live);
+  auto wait_told = [&](size_t mine_max) -> std::optional<int64_t> {
+    try {
+      (void)admission.admit(mine, mine_max, kGiB);
+    } catch (const Error& error) {
+      return error.retry_after_s();
+    }
+    return std::nullopt;
+  };
+  auto first = enqueue_for(40);
+  settle();
+  EXPECT_EQ(wait_told(1), 1);
+  clock.advance_us(12 * kSecondUs);
+  EXPECT_EQ(wait_told(1), 12) << "it is expected to run for as long again";
+  clock.advance_us(23 * kSecondUs);
+  EXPECT_EQ(wait_told(1), 5) << "its time ends";
+  auto other = wake(mine, 0);
+  other->reserve();
+  EXPECT_EQ(wait_told(2), 1) << "another one has only begun";
+  other->unreserve();
+  play.done();
+  wait(first);
+  settle();
+}
+
+TEST_F(AdmissionTest, AFullQueueTellsWhenTheRunningExecutionIsLikelyToEnd) {
+  auto first = enqueue_for(1000);
+  settle();
+  clock.advance_us(8 * kSecondUs);
+  auto wait_told = [&] {
+    try {
+      check_queue(*live, 1, clock.now_us());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), Code::too_many_requests);
+      return error.retry_after_s().value_or(-1);
+    }
+    return int64_t{0};
+  };
+  EXPECT_EQ(wait_told(), 0);
+  live->reserve();
+  EXPECT_EQ(wait_told(), 8);
+  clock.advance_us(100 * kSecondUs);
+  EXPECT_EQ(wait_told(), kExpectedWaitMaxS);
+  live->unreserve();
+  play.done();
+  wait(first);
+  settle();
 }
 
 TEST_F(AdmissionTest, MemoryCountsAsItIsUsedAndNotAsItIsAllowed) {

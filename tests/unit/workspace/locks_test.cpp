@@ -282,6 +282,22 @@ TEST_F(LocksTest, TheFenceOfTheFolderAboveGoesWithWhatLeavesIt) {
   put("y", "2", deep);
 }
 
+TEST_F(LocksTest, AtTheLimitTheTimeUntilTheFirstLockExpiresIsTold) {
+  limits.locks_per_workspace_max = 2;
+  reopen();
+  LockWanted wanted;
+  for (auto [path, ttl_s] : {std::pair("a", 300), std::pair("b", 90)}) {
+    wanted.path = path;
+    wanted.ttl_s = ttl_s;
+    keep->locks().acquire(ws, wanted);
+  }
+  clock.advance_us(20 * kSecondUs + kSecondUs / 2);
+  EXPECT_EQ(code_of([&] { lock("c"); }), Code::too_many_requests);
+  EXPECT_EQ(last_error->retry_after_s(), 70);
+  clock.advance_us(70 * kSecondUs);
+  EXPECT_NO_THROW(lock("c"));
+}
+
 TEST_F(LocksTest, EveryActOfALockIsInTheJournal) {
   Lock held = lock("a");
   keep->locks().renew(ws, held.token, 60);

@@ -366,6 +366,17 @@ TEST_F(UploadsTest, AnUploadThatIsLargerThanTheQuotaIsRefusedBeforeItsBytes) {
   EXPECT_EQ(keep->uploads().create(ws, wanted).status, "pending");
 }
 
+TEST_F(UploadsTest, TooManyUnfinishedOnesAreToldWhenTheFirstExpires) {
+  NewUpload wanted{.filename = "big.bin", .mime = "", .size = 3};
+  for (int64_t i = 0; i < kUploadsPendingMax; ++i) {
+    wanted.life_s = 600 + i;
+    keep->uploads().create(ws, wanted);
+  }
+  clock.advance_us(100 * kSecondUs);
+  EXPECT_EQ(code_of([&] { keep->uploads().create(ws, wanted); }), Code::too_many_requests);
+  EXPECT_EQ(last_error->retry_after_s(), 500);
+}
+
 TEST_F(UploadsTest, AnUploadLivesAsLongAsItsDialectWants) {
   NewUpload wanted{.filename = "big.bin", .mime = "", .size = 3};
   wanted.life_s = 2 * kUploadLifeS;
