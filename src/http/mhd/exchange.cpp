@@ -26,10 +26,6 @@ constexpr uint64_t kSilentDrainBytesMax = 1 << 30;
 // The memory of shorter answers is bounded by the number of connections.
 constexpr size_t kUncountedReplyBytes = 64 << 10;
 
-// Most bodies are read within this time. Answers last longer: slow clients are what fills their memory.
-constexpr int64_t kBodyWaitS = 2;
-constexpr int64_t kReplyWaitS = 5;
-
 constexpr auto kNoWait = std::chrono::steady_clock::time_point::max().time_since_epoch().count();
 
 void tell_closed(EventStream& stream) {
@@ -47,7 +43,7 @@ Error body_too_large(const RouteOptions& options) {
 }
 
 Error bodies_use_all_memory() {
-  return Error(Code::unavailable, "The memory for request bodies is in use.").retry_in(kBodyWaitS);
+  return Error(Code::unavailable, "The memory for request bodies is in use.").retry_in(2);
 }
 
 }  // namespace
@@ -148,6 +144,18 @@ void Exchange::read_head(const char* method, const char* version) {
   request_.method = method;
   HeadLines lines(handle_, method, request_.target, version);
   request_.headers = std::move(lines.headers());
+  identify_client();
+  auto* head_bytes = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
+    throw Error(Code::headers_too_large,
+                "The headers are larger than " + std::to_string(core_.options.header_bytes_max) + " bytes.");
+  lines.check();
+  check_headers(request_.headers);
+  framing_ = parse_framing(request_.headers, version);
+  parse_target(request_);
+}
+
+void Exchange::identify_client() {
   request_.request_id = harmless_request_id(request_.headers).value_or("");
   if (request_.request_id.empty()) request_.request_id = core_.ids.next().with_prefix("req_");
   auto forwarded = resolve_forwarded(core_.proxies,
@@ -160,14 +168,6 @@ void Exchange::read_head(const char* method, const char* version) {
   credential_ = turn_of(request_);
   turn_ = core_.turns.of(credential_);
   request_.base_url = std::move(forwarded.base_url);
-  auto* head_bytes = MHD_get_connection_info(handle_, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-  if (head_bytes && head_bytes->header_size > core_.options.header_bytes_max)
-    throw Error(Code::headers_too_large,
-                "The headers are larger than " + std::to_string(core_.options.header_bytes_max) + " bytes.");
-  lines.check();
-  check_headers(request_.headers);
-  framing_ = parse_framing(request_.headers, version);
-  parse_target(request_);
 }
 
 // Returns the route of the request, or null with the reply set (OPTIONS). Throws not_found and
@@ -423,8 +423,7 @@ void Exchange::hold_memory_of(Reply& reply) {
   auto* text = std::get_if<std::string>(&reply.body);
   if (text == nullptr || text->size() <= kUncountedReplyBytes) return;
   if (reply_share_.cover(text->size(), turn_.raw())) return;
-  reply = core_.error_reply(
-      request_, Error(Code::unavailable, "The memory for answers is in use.").retry_in(kReplyWaitS));
+  reply = core_.error_reply(request_, Error(Code::unavailable, "The memory for answers is in use."));
   finish_reply(core_.options, request_, reply);
 }
 

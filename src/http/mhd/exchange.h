@@ -47,6 +47,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
 
  private:
   friend class Upload;
+  friend class UnreadHeads;
 
   // Loop thread.
   MHD_Result go_on(const char* method, const char* version, const char* data, size_t* size);
@@ -54,6 +55,7 @@ class Exchange : public std::enable_shared_from_this<Exchange> {
   MHD_Result on_body(std::string_view bytes, size_t* left);
   MHD_Result on_request_complete();
   void read_head(const char* method, const char* version);
+  void identify_client();
   const Router::Route* route();
   void count_for_address(const Router::Route* route);
   bool gathers() const;

@@ -9,6 +9,7 @@
 #include "http/mhd/core.h"
 #include "http/mhd/exchange.h"
 #include "http/mhd/outgoing.h"
+#include "http/mhd/unread_heads.h"
 #include "http/tls.h"
 
 namespace sk::http {
@@ -30,10 +31,20 @@ using DaemonPtr = std::unique_ptr<MHD_Daemon, DaemonDeleter>;
 // The loop's reference to a request.
 using Held = std::shared_ptr<Exchange>;
 
-void* on_uri(void* core, const char* uri, MHD_Connection* handle) {
+// One of libmicrohttpd's loops, with a thread of its own.
+struct Loop {
+  explicit Loop(Core& the_core) : core(the_core) {}
+  Core& core;
+  UnreadHeads heads;
+  DaemonPtr daemon;  // last: its thread uses all above
+};
+
+void* on_uri(void* self, const char* uri, MHD_Connection* handle) {
+  auto& loop = *static_cast<Loop*>(self);
   auto* info = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   auto& connection = *static_cast<Connection*>(info->socket_context);
-  auto exchange = std::make_shared<Exchange>(*static_cast<Core*>(core), connection, handle, uri ? uri : "");
+  auto exchange = std::make_shared<Exchange>(loop.core, connection, handle, uri ? uri : "");
+  loop.heads.add(*exchange);
   // Truncate the query. Otherwise libmicrohttpd would split it into records that are never read and that
   // overflow its memory for long queries. The text is in libmicrohttpd's own buffer and is about to be
   // overwritten anyway.
@@ -42,14 +53,17 @@ void* on_uri(void* core, const char* uri, MHD_Connection* handle) {
   return std::make_unique<Held>(std::move(exchange)).release();
 }
 
-MHD_Result on_request(void*, MHD_Connection*, const char*, const char* method, const char* version,
+MHD_Result on_request(void* self, MHD_Connection*, const char*, const char* method, const char* version,
                       const char* data, size_t* size, void** context) {
-  return (*static_cast<Held*>(*context))->on_call(method, version, data, size);
+  auto& exchange = **static_cast<Held*>(*context);
+  static_cast<Loop*>(self)->heads.remove(exchange);
+  return exchange.on_call(method, version, data, size);
 }
 
-void on_request_completed(void*, MHD_Connection*, void** context, MHD_RequestTerminationCode how) {
+void on_request_completed(void* self, MHD_Connection*, void** context, MHD_RequestTerminationCode how) {
   if (!*context) return;
   std::unique_ptr<Held> held(static_cast<Held*>(std::exchange(*context, nullptr)));
+  static_cast<Loop*>(self)->heads.remove(**held);
   (*held)->on_completed(how);
 }
 
@@ -74,7 +88,7 @@ void explain_closing(const Core& core, const Connection& connection) {
 }
 
 void on_connection(void* self, MHD_Connection* handle, void** context, MHD_ConnectionNotificationCode code) {
-  auto& core = *static_cast<Core*>(self);
+  auto& core = static_cast<Loop*>(self)->core;
   if (code == MHD_CONNECTION_NOTIFY_STARTED) {
     auto connection = std::make_unique<Connection>();
     connection->fd = MHD_get_connection_info(handle, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
@@ -96,8 +110,10 @@ size_t keep_escaped(void*, MHD_Connection*, char* text) { return std::strlen(tex
 // GnuTLS's usual ciphers, for TLS 1.2 and 1.3 only.
 constexpr const char* kTlsPriorities = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE";
 
-DaemonPtr start_loop(Core& core) {
+std::unique_ptr<Loop> start_loop(Core& core) {
+  auto loop = std::make_unique<Loop>(core);
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET;
+  flags |= MHD_USE_ERROR_LOG;
   // Without TURBO, libmicrohttpd shuts down a socket before it notifies us of closing. With TLS, that
   // shutdown ends the session properly.
   flags |= core.tls() ? static_cast<unsigned>(MHD_USE_TLS) : static_cast<unsigned>(MHD_USE_TURBO);
@@ -108,23 +124,24 @@ DaemonPtr start_loop(Core& core) {
     tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(core.options.tls_cert_pem.c_str())});
   }
   tls.push_back({MHD_OPTION_END, 0, nullptr});
-  DaemonPtr daemon(MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &on_request, &core,                                              //
-      MHD_OPTION_URI_LOG_CALLBACK, &on_uri, &core,                                                 //
-      MHD_OPTION_NOTIFY_COMPLETED, &on_request_completed, &core,                                   //
-      MHD_OPTION_NOTIFY_CONNECTION, &on_connection, &core,                                         //
+  // Without STRICT_FOR_CLIENT, which would add nothing: heads are checked in request_head.h and head_lines.h.
+  loop->daemon.reset(MHD_start_daemon(
+      flags, 0, nullptr, nullptr, &on_request, loop.get(),                                         //
+      MHD_OPTION_EXTERNAL_LOGGER, &UnreadHeads::on_log, &loop->heads,                              //
+      MHD_OPTION_URI_LOG_CALLBACK, &on_uri, loop.get(),                                            //
+      MHD_OPTION_NOTIFY_COMPLETED, &on_request_completed, loop.get(),                              //
+      MHD_OPTION_NOTIFY_CONNECTION, &on_connection, loop.get(),                                    //
       MHD_OPTION_UNESCAPE_CALLBACK, &keep_escaped, nullptr,                                        //
       MHD_OPTION_CONNECTION_TIMEOUT, static_cast<unsigned>(core.options.idle_timeout_s),           //
       MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(core.options.connections_max + 16),       //
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemoryBytes + core.options.header_bytes_max,  //
       MHD_OPTION_CONNECTION_MEMORY_INCREMENT, kReadIncrementBytes,                                 //
-      MHD_OPTION_STRICT_FOR_CLIENT, 1,                                                             //
       MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
-  if (!daemon)
+  if (!loop->daemon)
     throw Error(Code::unavailable,
                 core.tls() ? "cannot start the server: the TLS library refuses the certificate or key"
                            : "cannot start the server's loop");
-  return daemon;
+  return loop;
 }
 
 }  // namespace
@@ -136,7 +153,7 @@ struct Server::Impl {
   bool drain(std::chrono::milliseconds limit) SK_REQUIRES(stop_mutex);
 
   Core core;
-  std::vector<DaemonPtr> loops;
+  std::vector<std::unique_ptr<Loop>> loops;
   size_t next_loop = 0;  // acceptor's thread only
   Acceptor acceptor;     // after the loops, because it feeds them
   Mutex stop_mutex;
@@ -157,10 +174,10 @@ Server::Impl::Impl(Listener listener, ServerOptions options, Router router, Metr
 }
 
 void Server::Impl::hand_over(Fd socket, const sockaddr* address, socklen_t length) {
-  auto* loop = loops[next_loop++ % loops.size()].get();
+  auto* daemon = loops[next_loop++ % loops.size()]->daemon.get();
   auto text = address_text(address);
   // libmicrohttpd now owns the socket, even if the call fails.
-  if (MHD_add_connection(loop, socket.release(), address, length) != MHD_YES) core.connections.leave(text);
+  if (MHD_add_connection(daemon, socket.release(), address, length) != MHD_YES) core.connections.leave(text);
 }
 
 // Headers may take twice the idle timeout: once for idling, and once for sending them.

@@ -136,6 +136,36 @@ TEST_F(HostileClient, Gets400AndAClosedConnectionForDoubtfulFraming) {
   expect_alive();
 }
 
+TEST_F(HostileClient, GetsOneReplyInOurShapeForAHeadThatTheLibraryWouldRefuseItself) {
+  start();
+  // Heads that are not complete, on every loop.
+  std::vector<std::unique_ptr<RawClient>> others;
+  for (int i = 0; i < 4; ++i) {
+    others.push_back(std::make_unique<RawClient>(port()));
+    others.back()->send("POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n");
+  }
+  for (std::string headers :
+       {"", "Host: a\r\nContent-Length: -5\r\n", "Host: a\r\nContent-Length: 5x\r\n",
+        "Host: a\r\nContent-Length: 5, 5\r\n", "Host: a\r\nContent-Length:\r\n",
+        "Host: a\r\nContent-Length: 99999999999999999999999\r\n"})
+    for (std::string body : {"", "body"}) {
+      RawClient client(port());
+      client.send("POST /hello HTTP/1.1\r\n");
+      client.send("X-Request-Id: mine\r\n" + headers + "\r\n" + body);
+      auto text = client.read_all();
+      EXPECT_THAT(text, StartsWith("HTTP/1.1 400 ")) << headers;
+      EXPECT_EQ(text.find("HTTP/1.1", 1), std::string::npos) << headers << text;
+      auto error = parse_json(text.substr(text.find("\r\n\r\n") + 4))["error"];
+      EXPECT_EQ(error["code"], "bad_request") << headers;
+      EXPECT_EQ(error["request_id"], "mine") << headers;
+    }
+  for (auto& other : others) {
+    other->send("\r\nab");
+    EXPECT_EQ(other->read_reply().status, 200);
+  }
+  expect_alive();
+}
+
 TEST_F(HostileClient, Gets400ForHeadersThatProxiesReadOtherwise) {
   start();
   for (std::string headers :
