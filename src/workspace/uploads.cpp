@@ -149,14 +149,14 @@ std::string completion_text(const Uploads::Completion& wanted, const std::string
 }
 
 // A client that did not receive the answer asks again and gets the same answer, with or without an MD5.
-// Error(bad_request) if it now asks for other parts or bytes, since the file does not hold them.
+// Error(conflict) if it now asks for other parts or bytes, since the file does not hold them.
 void check_repeated(const UploadInfo& completed, const Uploads::Completion& wanted) {
   if (completed.completion.empty()) return;
   auto words = split(completed.completion, ' ');
   bool same_parts = words.front() == fingerprint(wanted);
   if (same_parts && (!wanted.md5 || words.back() == to_hex(as_bytes(*wanted.md5)))) return;
-  throw Error(Code::bad_request, same_parts ? "the upload is completed already, and its file has another MD5"
-                                            : "the upload is completed already, with other parts")
+  throw Error(Code::conflict, same_parts ? "the upload is completed already, and its file has another MD5"
+                                         : "the upload is completed already, with other parts")
       .advise(Advice::create_other_upload)
       .with("field", same_parts ? "md5" : "part_ids");
 }

@@ -191,6 +191,15 @@ def test_a_completion_repeated_after_its_file_was_deleted_says_so(api):
     assert "deleted" in api.error("POST", f"/uploads/{upload}/complete", 410, json={"part_ids": [part]})["message"]
 
 
+def test_a_second_completion_with_other_parts_is_refused(api):
+    upload = api.post("/uploads", {"filename": "a", "purpose": "batch", "bytes": 2, "mime_type": "text/plain"})["id"]
+    parts = [api.send("POST", f"/uploads/{upload}/parts", files={"data": ("x", piece)}).json()["id"] for piece in (b"x", b"y")]
+    done = api.post(f"/uploads/{upload}/complete", {"part_ids": parts})
+    assert api.error("POST", f"/uploads/{upload}/complete", 409, json={"part_ids": parts[::-1]})["param"] == "part_ids"
+    assert api.error("POST", f"/uploads/{upload}/complete", 409, json={"part_ids": parts, "md5": "0" * 32})["param"] == "md5"
+    assert api.post(f"/uploads/{upload}/complete", {"part_ids": parts})["file"]["id"] == done["file"]["id"]
+
+
 def test_objects_of_other_principals_are_404(server, api, container):
     root = {"Authorization": f"Bearer {ROOT_KEY}"}
     person = requests.post(f"{server.url}/api/v1/principals", json={"name": f"stranger {container}"}, headers=root, timeout=30).json()

@@ -136,8 +136,8 @@ TEST_F(UploadsTest, CompletingAgainWithOtherPartsIsRefused) {
   auto upload = begin(6);
   auto one = part(upload, "abc"), two = part(upload, "def");
   auto done = complete(upload, {one, two});
-  EXPECT_EQ(code_of([&] { complete(upload, {two, one}); }), Code::bad_request);
-  EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
+  EXPECT_EQ(code_of([&] { complete(upload, {two, one}); }), Code::conflict);
+  EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::conflict);
   EXPECT_EQ(complete(upload, {one, two}).version, done.version);
 }
 
@@ -151,7 +151,7 @@ TEST_F(UploadsTest, CompletingAgainComparesTheMd5WithTheFile) {
     auto done = complete(upload, {one, two}, first);
     EXPECT_EQ(complete(upload, {one, two}, md5).version, done.version);
     EXPECT_EQ(complete(upload, {one, two}).version, done.version);
-    EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::bad_request);
+    EXPECT_EQ(code_of([&] { complete(upload, {one, two}, std::string(16, 'x')); }), Code::conflict);
     EXPECT_EQ(fact("field"), "md5");
   }
 }
