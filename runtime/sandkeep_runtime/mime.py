@@ -13,7 +13,7 @@ def as_json(value):
 
 def encode_bundle(data, metadata):
     """Encodes the values by MIME type. What cannot be shown becomes a line of text that says so."""
-    texts, binary, notes = {}, [], []
+    texts, binary, notes, odd = {}, [], [], []
     for kind, value in (data or {}).items():
         kind = str(kind)
         if len(kind) > KIND_CHARACTERS_MAX:
@@ -24,7 +24,7 @@ def encode_bundle(data, metadata):
         elif kind in BINARY_KINDS or isinstance(value, (bytes, bytearray, memoryview)):
             content = bytes_of(value)
             if content is None:
-                texts.setdefault("text/plain", value if isinstance(value, str) else repr(value))
+                odd.append((f"{kind} that is not base64", value))
             elif not begins_like(kind, content):
                 notes.append(f"[not shown: {len(content)} bytes that are not {kind}]")
             else:
@@ -33,12 +33,22 @@ def encode_bundle(data, metadata):
         elif isinstance(value, str):
             texts[kind] = value
         elif kind in TEXT_KINDS:
-            texts.setdefault("text/plain", repr(value))
+            odd.append((f"{kind} that is not text", value))
         else:
             texts[kind] = as_json(value)
+    for what, value in odd:
+        text = value if isinstance(value, str) else repr(value)
+        if "text/plain" in texts:
+            notes.append(f"[not shown: {what}] {excerpt(text)}")
+        else:
+            texts["text/plain"] = text
     if notes:
         texts["text/plain"] = "\n".join(([texts["text/plain"]] if texts.get("text/plain") else []) + notes[:NOTES_MAX])
     return {"data": texts, "base64": binary, "metadata": as_json(metadata or {})}
+
+
+def excerpt(text):
+    return text if len(text) <= EXCERPT_CHARACTERS_MAX else text[:EXCERPT_CHARACTERS_MAX] + "…"
 
 
 def bytes_of(value):
@@ -64,3 +74,4 @@ BEGINNINGS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff", 
 KINDS_MAX = 100  # the server refuses a frame with more than 1,000 fields
 KIND_CHARACTERS_MAX = 200
 NOTES_MAX = 10
+EXCERPT_CHARACTERS_MAX = 1000

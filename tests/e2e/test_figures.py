@@ -134,10 +134,19 @@ def test_bytes_that_are_no_image_are_shown_as_text_that_says_so(keep, kind):
     assert shown["data"]["text/plain"].startswith("a picture\n") and kind in shown["data"]["text/plain"], shown
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_image_whose_base64_is_bad_is_shown_as_text_beside_the_text(keep, order):
+    shown = shown_by(keep, dict([("image/png", "%no base64%" + "x" * 5000), ("text/plain", "a picture")][::order]))
+    assert list(shown["data"]) == ["text/plain"] and not shown.get("file"), shown
+    text = shown["data"]["text/plain"]
+    assert text.startswith("a picture\n") and "image/png" in text and "%no base64%" in text and len(text) < 2000, shown
+
+
 def test_an_svg_that_is_no_text_is_no_figure(keep):
     for value in ("7", "['<svg>']"):
-        shown = shown_by(keep, f"{{'image/svg+xml': {value}}}")
+        shown = shown_by(keep, f"{{'image/svg+xml': {value}, 'text/plain': 'a drawing'}}")
         assert list(shown["data"]) == ["text/plain"] and not shown.get("file"), shown
+        assert shown["data"]["text/plain"].startswith("a drawing\n") and value in shown["data"]["text/plain"], shown
 
 
 def test_a_display_of_too_many_types_is_cut_and_says_so(keep):
