@@ -82,6 +82,11 @@ class Shell(InteractiveShell):
         self.display_pub = Publisher(parent=self, shell=self, kernel=Shell.kernel)
         self.configurables.append(self.display_pub)
 
+    def transform_cell(self, raw_cell):
+        """Keeps empty lines at the start, which IPython removes, so that tracebacks count the lines that were sent."""
+        empty = next((number for number, line in enumerate(raw_cell.splitlines()) if line.strip()), 0)
+        return "\n" * empty + super().transform_cell(raw_cell)
+
     def system(self, command):
         self.user_ns["_exit_code"] = bash.run_command(self.var_expand(command, depth=1), Shell.kernel.interrupts)
 

@@ -258,6 +258,8 @@ def test_a_traceback_counts_the_lines_that_the_client_sent(current):
     answer = talk(current, "x = 1\n1 / 0", None, [])
     assert answer["error"] == "ZeroDivisionError: division by zero" and "line 2" in answer["stderr"], answer
     assert "sandkeep_runtime" not in answer["stderr"]
+    answer = talk(current, "\n \nx = await add(1, 2)\n1 / 0\n", lambda name, given: {"result": 3, "is_error": False}, [[("add", {"a": 1, "b": 2})]])
+    assert "line 4" in answer["stderr"], answer
 
 
 def test_a_shell_script_calls_the_clients_tools(current):

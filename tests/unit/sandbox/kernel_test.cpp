@@ -141,6 +141,15 @@ TEST(Kernel, ReplacesADisplayThatNoFrameCanHoldByASentence) {
   EXPECT_EQ(cell.output, "on\n");
 }
 
+TEST(Kernel, CountsTheEmptyLinesBeforeTheFirstStatement) {
+  TestSession session;
+  EXPECT_THAT(session.run("\n \nx = 1\n1 / 0").raised.at(0).traceback, HasSubstr("line 4"));
+  EXPECT_THAT(session.run("\n\n(").raised.at(0).traceback, HasSubstr("line 3"));
+  EXPECT_EQ(session.run("\n  print(1)\n  print(2)").output, "1\n2\n") << "an indented cell";
+  EXPECT_EQ(session.run("\n%%capture seen\nprint(3)\n").output, "") << "a magic command";
+  EXPECT_EQ(session.run("print(seen)").output, "3\n\n");
+}
+
 TEST(Kernel, TellsOfAnErrorWithAReadableTraceback) {
   TestSession session;
   Cell cell = session.run("def f():\n    return 1 / 0\nf()");
