@@ -24,8 +24,6 @@ void Runner::open(std::unique_ptr<KernelProcess> kernel) {
   ended_.reset();
   was_killed_ = false;
   over_limit_.reset();
-  processes_refused_ = 0;
-  crowded_looks_ = 0;
 }
 
 void Runner::close() {
@@ -67,6 +65,9 @@ void Runner::start(const Cell& cell, TimeUs now_us) {
   SK_CHECK(!is_running_, "a runner runs two cells");
   done_.reset();
   stop_ = Stop::none;
+  // Processes that earlier cells left behind may have reached the limit since.
+  processes_refused_ = kernel_->processes_refused();
+  crowded_looks_ = 0;
   kernel_->execute(cell.id, cell.code, cell.language, cell.tools);
   is_running_ = true;
   ends_by_us_ = now_us + cell.timeout_s * kSecondUs;
@@ -118,7 +119,7 @@ CellOutcome Runner::end_of_cell(const sandbox::CellDone& done) {
   end.outcome = done.status == sandbox::CellStatus::ok      ? Outcome::ok
                 : done.status == sandbox::CellStatus::error ? Outcome::error
                                                             : Outcome::interrupted;
-  bool refused = has_new_refused_processes();
+  bool refused = kernel_->processes_refused() > processes_refused_;
   if (stopped_by_ == StoppedBy::server && end.outcome == Outcome::interrupted) {
     end.message = stop_message();
   } else if (stop_ == Stop::timeout) {
@@ -181,11 +182,6 @@ TimeUs Runner::due_us() const {
   TimeUs stop_us =
       is_stopping() ? earlier(deadlines_.interrupt_us, deadlines_.kill_us) : deadlines_.timeout_us;
   return earlier(deadlines_.look_us, stop_us);
-}
-
-bool Runner::has_new_refused_processes() {
-  uint64_t refused = kernel_->processes_refused();
-  return std::exchange(processes_refused_, refused) < refused;
 }
 
 // Ends a cell that keeps starting processes, which would keep a core busy until its time-out.

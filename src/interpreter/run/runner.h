@@ -123,7 +123,6 @@ class Runner : private sandbox::KernelEvents {
   void set_meter(std::shared_ptr<const sandbox::Meter> meter);
   void interrupt(Stop why, TimeUs now_us);
   void look_at_processes(TimeUs now_us);
-  bool has_new_refused_processes();
   CellOutcome end_of_cell(const sandbox::CellDone& done);
   CellOutcome end_of_kernel(const sandbox::SessionEnd& outcome) const;
   std::string stop_message() const;
@@ -143,8 +142,6 @@ class Runner : private sandbox::KernelEvents {
     std::string why;
   };
   std::optional<Limit> over_limit_;  // set by end()
-  uint64_t processes_refused_ = 0;   // refusals that earlier cells caused
-  int crowded_looks_ = 0;            // consecutive checks at which no process could be added
 
   // For any thread.
   std::atomic<TimeUs> running_since_us_{0};
@@ -156,6 +153,8 @@ class Runner : private sandbox::KernelEvents {
   bool is_running_ = false;
   std::optional<sandbox::CellDone> done_;
   Stop stop_ = Stop::none;
+  uint64_t processes_refused_ = 0;  // refusals before it began
+  int crowded_looks_ = 0;           // consecutive checks at which no process could be added
   // 0: not set.
   struct Deadlines {
     TimeUs timeout_us = 0;

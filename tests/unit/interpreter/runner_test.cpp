@@ -189,6 +189,31 @@ TEST_F(RunnerTest, AFewRefusedProcessesNameThemselvesInTheErrorOnly) {
   EXPECT_TRUE(play.killed.empty());
 }
 
+TEST_F(RunnerTest, ProcessesThatWereRefusedBetweenCellsAreNotThoseOfTheNext) {
+  start();
+  play.done();
+  end();
+  play.processes_refused = 5000;  // those of a fork bomb that the last cell left behind
+  start();
+  tick(kSecondUs);
+  EXPECT_TRUE(play.killed.empty());
+  play.done(sandbox::CellStatus::error);
+  EXPECT_EQ(end().outcome, Outcome::error);
+}
+
+TEST_F(RunnerTest, ChecksOfAnEarlierCellAreNotThoseOfTheNext) {
+  start();
+  play.processes_refused = 1;
+  tick(kSecondUs);
+  tick(2 * kSecondUs);
+  play.done();
+  end();
+  start();
+  play.processes_refused = 2;
+  tick(3 * kSecondUs);
+  EXPECT_TRUE(play.killed.empty());
+}
+
 TEST_F(RunnerTest, ACellThatKeepsStartingProcessesIsEnded) {
   start();
   play.processes_refused = 199;
