@@ -28,7 +28,7 @@ constexpr int kZygoteTimeoutMs = 60'000;
 constexpr uint64_t kProcessesHeadroom = 64;
 constexpr uint64_t kDataHeadroomBytes = 256 << 20;  // size of the zygote's own data
 // Without a memory controller, nothing counts what the kernel holds for open files: 8 KiB for a pipe of a
-// user who has many. These limits together bound that to 512 MiB.
+// user who has many. These limits together bound that to 512 MiB per session.
 constexpr uint64_t kUncountedOpenFilesMax = 512, kUncountedProcessesMax = 128;
 // The kernel doubles the buffer that a socket asks for, and lets one more message of that size in.
 constexpr uint64_t kSocketBufferFactor = 4;

@@ -105,8 +105,8 @@ uint64_t Session::processes_refused() const {
   uint64_t tasks = 0;
   for (pid_t pid : processes())
     for_each_number("/proc/" + std::to_string(pid) + "/task", [&](int, const char*) { ++tasks; });
-  // The kernel also counts processes of the same user outside the session: its init, the zygote, and those in
-  // the pool.
+  // Kernels before 5.14 also count processes of the same user outside the session: its init, the zygote, and
+  // those in the pool.
   constexpr uint64_t kOthers = 16;
   return tasks + kOthers >= spec_.limits.processes_max ? 1 : 0;
 }

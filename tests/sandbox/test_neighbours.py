@@ -1,5 +1,7 @@
 """Two sessions of one server know nothing of each other."""
 
+import os
+
 
 def pair(driver):
     return driver.start(), driver.start()
@@ -50,6 +52,31 @@ def test_processes_do_not_cross(driver):
     assert one.run("1 + 1")["results"][0]["text/plain"] == "2"
     one.stop()
     two.stop()
+
+
+def test_one_session_cannot_take_the_processes_of_another(driver):
+    kernel = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
+    if kernel < (5, 14) and not driver.ask("doctor")["exact"]:
+        return  # such a kernel counts processes by user
+    limits = {"processes_max": 64}
+    one, two = driver.start(limits=limits), driver.start(limits=limits)
+    filled = one.run(
+        "import os, time\n"
+        "count = 0\n"
+        "try:\n"
+        "    while count < 500:\n"
+        "        if os.fork() == 0: time.sleep(1000); os._exit(0)\n"
+        "        count += 1\n"
+        "except OSError: pass\n"
+        "print(count)"
+    )
+    assert 32 <= int(filled["output"]) < 64, filled
+    hold = "import subprocess; print(len([subprocess.Popen(['sleep', '1000']) for _ in range(48)]))"
+    assert two.run(hold)["output"] == "48\n"
+    three = driver.start(limits=limits)
+    assert three.run(hold)["output"] == "48\n"
+    for session in (one, two, three):
+        session.stop()
 
 
 def test_one_user_id_does_not_serve_two_sessions(driver):

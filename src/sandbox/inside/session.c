@@ -79,10 +79,10 @@ static int take_steps(int init_pidfd, int gate_fd, int channel_fd, int out_fd, i
   if (enter_work_folder(fault) != 0) return -1;
   if (sk_close_from(kInit, fault) != 0) return -1;
   if (sk_give_way(fault) != 0) return -1;
-  if (sk_set_rlimits(&go, fault) != 0) return -1;
   if (sk_take_identity(go.uid, go.uid, fault) != 0) return -1;
   if ((rules.layers & SK_LAYER_OWN_USER_NAMESPACE) && sk_enter_own_user_namespace(go.uid, go.uid, fault) != 0)
     return -1;
+  if (sk_set_rlimits(&go, fault) != 0) return -1; /* after the user namespace: see rlimits.c */
 
   /* All privileges end here. */
   if (sk_drop_capabilities(fault) != 0) return -1;
