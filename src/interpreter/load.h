@@ -13,13 +13,18 @@
 
 namespace sk::interpreter {
 
-// A session that is awake or waking.
+// What a session that the server holds in memory does. `asleep`: its processes were killed or ended by
+// themselves, and the next execution wakes it. `ending`: its processes end, and its last files are kept.
+enum class SessionActivity { starting, running, idle, ending, asleep };
+
+// A session that is in memory: awake, waking, ending, or without its processes since a moment.
 struct SessionLoad {
   Id id;
   Id workspace;
   Id owner;
   std::string name;
-  TimeUs awake_since_us = 0;    // 0: still waking
+  SessionActivity activity = SessionActivity::idle;
+  TimeUs awake_since_us = 0;    // 0: not awake
   TimeUs active_us = 0;         // last use
   TimeUs running_since_us = 0;  // of the running cell; 0: none runs
   size_t waiting = 0;           // executions that have not begun, or whose session still wakes for them

@@ -394,7 +394,7 @@ void SandboxedInterpreter::make_thumbnail(const workspace::Version& version, Thu
 }
 
 InterpreterLoad SandboxedInterpreter::load() const {
-  return {.sessions = loads_of(impl_->registry.all()),
+  return {.sessions = loads_of(impl_->registry.all(), impl_->registry.ending()),
           .sessions_max = impl_->options.sessions_max,
           .threads = impl_->pool.load(),
           .pools = {{"callbacks", impl_->callbacks.load()},

@@ -87,6 +87,18 @@ def test_tenants_and_sessions_are_shown_with_what_they_use(server, busy):
     assert shown["all"]["executions"] == {"running": 1, "waiting": 1}
 
 
+def test_a_session_whose_processes_were_killed_is_not_shown_as_idle(server):
+    carol = tenant(server, "carol")
+    session = carol.create(name="carols-killed")
+    carol.run(session, "import os\nos.kill(os.getpid(), 9)")
+    shown = wait_for(lambda: (found := top(server)) and any((r["name"], r["state"]) == ("carols-killed", "asleep") for r in found["sessions"]) and found)
+    killed = row(shown["sessions"], None, "carols-killed")
+    assert killed["awake_since"] is None and killed["memory_bytes"] == 0, killed
+    assert row(shown["tenants"], "principal", "carol")["sessions"]["awake"] == 0
+    carol.call("DELETE", f"/api/v1/sessions/{session['id']}", 204)
+    wait_for(lambda: all(r["name"] != "carols-killed" for r in top(server)["sessions"]))
+
+
 def test_rows_are_bounded_and_the_rest_is_summed(server, busy):
     shown = top(server, sort="memory", limit=1)
     assert [r["principal"]["name"] for r in shown["tenants"]] == ["ada"]

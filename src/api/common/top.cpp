@@ -103,7 +103,7 @@ void add(TenantFigures& sum, const TenantFigures& one) {
 }
 
 void add(TenantFigures& sum, const SessionFigures& one) {
-  ++sum.sessions_awake;
+  if (one.load.activity != interpreter::SessionActivity::asleep) ++sum.sessions_awake;
   sum.executions_running += one.load.running_since_us != 0 ? 1 : 0;
   sum.executions_waiting += one.load.waiting;
   sum.memory_bytes += one.load.usage.memory_bytes;

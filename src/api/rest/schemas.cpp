@@ -282,7 +282,7 @@ void add_top_schemas(Json& out) {
                          {"name", text()},
                          {"workspace", named("ws_")},
                          {"principal", named("p_")},
-                         {"state", choice({"idle", "starting", "running"})},
+                         {"state", choice({"idle", "starting", "running", "ending", "asleep"})},
                          {"running_since", time_or_null()},
                          {"awake_since", time_or_null()},
                          {"active_at", time()},

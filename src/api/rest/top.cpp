@@ -59,10 +59,21 @@ void add_figures(Json& out, const TenantFigures& row) {
   out["requests_per_s"] = rounded(row.requests_per_s);
 }
 
-// A session is idle, runs a cell, or has executions that wait while it wakes or until a thread is free.
 std::string_view state_of(const interpreter::SessionLoad& load) {
-  if (load.running_since_us != 0) return "running";
-  return load.waiting > 0 ? "starting" : "idle";
+  using enum interpreter::SessionActivity;
+  switch (load.activity) {
+    case starting:
+      return "starting";
+    case running:
+      return "running";
+    case ending:
+      return "ending";
+    case asleep:
+      return "asleep";
+    case idle:
+      break;
+  }
+  return "idle";
 }
 
 Json moment_or_null(TimeUs time_us) {

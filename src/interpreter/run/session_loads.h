@@ -11,6 +11,7 @@ namespace sk::interpreter {
 
 // Any thread; waits for no session. The figures of one session are read one after the other, so they may
 // differ by a moment.
-std::vector<SessionLoad> loads_of(const std::vector<std::shared_ptr<LiveSession>>& sessions);
+std::vector<SessionLoad> loads_of(const std::vector<std::shared_ptr<LiveSession>>& sessions,
+                                  const std::vector<std::shared_ptr<LiveSession>>& ending);
 
 }  // namespace sk::interpreter

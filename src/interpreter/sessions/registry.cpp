@@ -151,4 +151,12 @@ std::vector<std::shared_ptr<LiveSession>> Registry::all() const {
   return result;
 }
 
+std::vector<std::shared_ptr<LiveSession>> Registry::ending() const {
+  MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<LiveSession>> result;
+  for (const auto& [id, slot] : slots_)
+    if (slot.live && slot.ending) result.push_back(slot.live);
+  return result;
+}
+
 }  // namespace sk::interpreter

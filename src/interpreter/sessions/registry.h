@@ -72,6 +72,7 @@ class Registry {
   Phase phase(const Id& session) const;
   // All sessions that are waking or running.
   std::vector<std::shared_ptr<LiveSession>> all() const;
+  std::vector<std::shared_ptr<LiveSession>> ending() const;
 
  private:
   struct Waiter {

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "interpreter/run/session_loads.h"
 #include "unit/interpreter/live_session_fixture.h"
 
 namespace sk::interpreter {
@@ -344,6 +345,27 @@ TEST_F(LiveSessionTest, AKernelThatDiesBetweenCellsIsNoticedAndReplaced) {
   auto next = run("y");
   EXPECT_EQ(next.outcome, Outcome::ok);
   EXPECT_TRUE(next.woke);
+}
+
+TEST_F(LiveSessionTest, OperatorsSeeWhatASessionDoes) {
+  auto activity = [&] { return loads_of({live}, {}).at(0).activity; };
+  auto first = enqueue("x"), second = enqueue("y");
+  settle();
+  EXPECT_EQ(activity(), SessionActivity::running);
+  play.done();
+  wait(first);
+  settle();
+  play.done();
+  wait(second);
+  settle();
+  EXPECT_EQ(activity(), SessionActivity::idle);
+  EXPECT_EQ(loads_of({}, {live}).at(0).activity, SessionActivity::ending);
+  play.end({sandbox::End::killed, "", {}, {}});
+  settle();
+  EXPECT_EQ(activity(), SessionActivity::asleep) << "its processes are gone";
+  live->reserve();
+  EXPECT_EQ(activity(), SessionActivity::starting);
+  live->unreserve();
 }
 
 // Work that a key started ends with the key.

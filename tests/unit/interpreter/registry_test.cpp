@@ -136,7 +136,9 @@ TEST_F(RegistryTest, ASessionGoesFromAsleepToRunningAndBack) {
   EXPECT_FALSE(registry.find(id)) << "one that ends gets no more calls";
   EXPECT_EQ(registry.find_any(id), live);
   EXPECT_TRUE(registry.all().empty());
+  EXPECT_EQ(registry.ending(), std::vector{live});
   lease.end();
+  EXPECT_TRUE(registry.ending().empty());
   EXPECT_EQ(registry.phase(id), Phase::asleep);
   EXPECT_FALSE(registry.find_any(id));
 }
