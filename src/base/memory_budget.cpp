@@ -1,5 +1,7 @@
 #include "base/memory_budget.h"
 
+#include <algorithm>
+
 namespace sk {
 
 namespace {
@@ -18,6 +20,14 @@ bool MemoryBudget::is_tight_for(const std::string& owner) const {
   MutexLock lock(mutex_);
   auto found = used_by_.find(owner);
   return found != used_by_.end() && found->second > owner_bytes_max() / 4 * 3;
+}
+
+std::optional<std::string> MemoryBudget::over(const std::string& owner) const {
+  MutexLock lock(mutex_);
+  auto found = used_by_.find(owner);
+  if (found != used_by_.end() && found->second > owner_bytes_max()) return owner;
+  if (used_bytes_ <= bytes_max_) return std::nullopt;
+  return std::ranges::max_element(used_by_, {}, [](const auto& one) { return one.second; })->first;
 }
 
 bool MemoryBudget::change(const std::string& owner, uint64_t from, uint64_t to, bool must_fit) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -23,6 +24,9 @@ class MemoryBudget {
   // Whether more than three quarters are used: of all of it, or of the owner's part.
   bool is_tight() const;
   bool is_tight_for(const std::string& owner) const;
+  // Returns the owner that has to give some back after a set(): this one if it is over its part; the one that
+  // uses most if all of them together are over; nothing otherwise.
+  std::optional<std::string> over(const std::string& owner) const;
 
   // The part that one holder uses. Gives it back when destroyed. One thread at a time.
   class Share {

@@ -47,14 +47,13 @@ class LegacySession::StreamChannel final : public Channel {
   const uint64_t number_;
 };
 
-LegacySession::LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max,
-                             uint64_t first_stream, MemoryBudget::Share memory)
+LegacySession::LegacySession(std::string id, Id key, Agreed agreed, Place place, uint64_t first_stream)
     : id_(std::move(id)),
       key_(key),
       agreed_(std::move(agreed)),
-      replay_bytes_max_(replay_bytes_max),
+      place_(std::move(place)),
       next_stream_(first_stream),
-      memory_(std::move(memory)) {
+      memory_(place_.held->budget(), place_.owner) {
   streams_[0];
 }
 
@@ -143,6 +142,12 @@ http::Reply LegacySession::attach(uint64_t number, int64_t after) {
 }
 
 bool LegacySession::send(uint64_t number, const Json& message, bool last) {
+  if (!store_and_send(number, message, last)) return false;
+  place_.held->make_room(place_.owner);
+  return true;
+}
+
+bool LegacySession::store_and_send(uint64_t number, const Json& message, bool last) {
   auto data = to_text(message);
   MutexLock lock(mutex_);
   auto found = streams_.find(number);
@@ -180,26 +185,43 @@ void LegacySession::close_stream(uint64_t number, bool finished) {
   if (auto live = found->second.live.lock()) live->close();
 }
 
+bool LegacySession::forget_finished_locked() {
+  auto oldest =
+      std::ranges::find_if(streams_, [](const auto& one) { return one.first != 0 && one.second.finished; });
+  if (oldest == streams_.end()) return false;
+  for (const auto& [event, data] : oldest->second.events) replay_bytes_ -= data.size();
+  streams_.erase(oldest);
+  return true;
+}
+
+bool LegacySession::forget_oldest_locked() {
+  if (forget_finished_locked()) return true;
+  auto oldest = std::ranges::find_if(streams_, [](const auto& one) { return one.second.events.size() > 1; });
+  if (oldest == streams_.end()) return false;
+  replay_bytes_ -= oldest->second.events.front().second.size();
+  oldest->second.events.pop_front();
+  return true;
+}
+
+// Keeps the limits of one session. The memory of all is shared by HeldMessages.
 void LegacySession::make_room_locked() {
-  auto is_too_much = [&]() SK_REQUIRES(mutex_) {
-    return replay_bytes_ > replay_bytes_max_ || !memory_.resize(replay_bytes_);
-  };
-  auto is_over = [&]() SK_REQUIRES(mutex_) { return streams_.size() > kStreamsMax || is_too_much(); };
-  for (auto it = streams_.begin(); it != streams_.end() && is_over();) {
-    if (it->first == 0 || !it->second.finished) {
-      ++it;
-      continue;
-    }
-    for (const auto& [event, data] : it->second.events) replay_bytes_ -= data.size();
-    it = streams_.erase(it);
+  while (streams_.size() > kStreamsMax && forget_finished_locked()) {
   }
-  for (auto& [number, stream] : streams_) {
-    while (stream.events.size() > 1 && is_too_much()) {
-      replay_bytes_ -= stream.events.front().second.size();
-      stream.events.pop_front();
-    }
+  while (replay_bytes_ > place_.replay_bytes_max && forget_oldest_locked()) {
   }
-  memory_.set(replay_bytes_);  // the last message of a stream that goes on stays
+  memory_.set(replay_bytes_);
+}
+
+size_t LegacySession::held_bytes() const {
+  MutexLock lock(mutex_);
+  return replay_bytes_;
+}
+
+bool LegacySession::forget_oldest() {
+  MutexLock lock(mutex_);
+  bool forgot = forget_oldest_locked();
+  memory_.set(replay_bytes_);
+  return forgot;
 }
 
 void LegacySession::notify(std::string_view method, Json params) {
@@ -341,11 +363,18 @@ bool LegacySession::has_ended() const {
 std::shared_ptr<LegacySession> LegacySessions::create(const Owner& owner, Agreed agreed) {
   auto now_us = clock_.now_us();
   auto id = make_session_id({agreed.version, owner.key, now_us}, secret_);
-  auto session =
-      std::make_shared<LegacySession>(std::move(id), owner.key, std::move(agreed), replay_bytes_max_, 1,
-                                      MemoryBudget::Share(memory_, owner.principal.hex()));
+  auto session = make(std::move(id), owner, std::move(agreed), 1);
   MutexLock lock(mutex_);
   add_locked(owner, session, now_us);
+  return session;
+}
+
+std::shared_ptr<LegacySession> LegacySessions::make(std::string id, const Owner& owner, Agreed agreed,
+                                                    uint64_t first_stream) const {
+  LegacySession::Place place{held_, owner.principal.hex(), replay_bytes_max_};
+  auto session =
+      std::make_shared<LegacySession>(std::move(id), owner.key, std::move(agreed), place, first_stream);
+  held_->add(place.owner, session);
   return session;
 }
 
@@ -375,11 +404,7 @@ void LegacySessions::revive_locked(const std::string& id, const Owner& owner, Ti
   if (std::find(ended_.begin(), ended_.end(), id) != ended_.end()) return;
   // A time in milliseconds exceeds any number of streams.
   auto first_stream = static_cast<uint64_t>(now_us / 1000);
-  add_locked(
-      owner,
-      std::make_shared<LegacySession>(id, owner.key, Agreed{.version = facts->version}, replay_bytes_max_,
-                                      first_stream, MemoryBudget::Share(memory_, owner.principal.hex())),
-      now_us);
+  add_locked(owner, make(id, owner, {.version = facts->version}, first_stream), now_us);
 }
 
 std::shared_ptr<LegacySession> LegacySessions::find(std::string_view id, const Owner& owner) {

@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "api/mcp/channel.h"
+#include "api/mcp/held_messages.h"
 #include "api/mcp/resource_watch.h"
 #include "base/clock.h"
 #include "base/fair_eviction.h"
@@ -39,10 +40,14 @@ RpcError session_is_over();
 // Any thread. Shared by the table, requests in progress and open streams.
 class LegacySession : public std::enable_shared_from_this<LegacySession> {
  public:
-  // `first_stream` must exceed all stream numbers that an earlier server process used. `memory` is for the
-  // stored messages.
-  LegacySession(std::string id, Id key, Agreed agreed, size_t replay_bytes_max, uint64_t first_stream = 1,
-                MemoryBudget::Share memory = {});
+  struct Place {
+    std::shared_ptr<HeldMessages> held;
+    std::string owner;  // for whom the stored messages count
+    size_t replay_bytes_max;
+  };
+  // `first_stream` must exceed all stream numbers that an earlier server process used. The caller adds the
+  // session to `place.held`.
+  LegacySession(std::string id, Id key, Agreed agreed, Place place, uint64_t first_stream);
 
   const std::string& id() const { return id_; }
   const Id& key() const { return key_; }
@@ -84,6 +89,12 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   void end_with_key(workspace::Revocations& revocations, const workspace::Actor& actor,
                     workspace::RightsMoment checked);
 
+  // Bytes of the stored messages.
+  size_t held_bytes() const;
+  // Forgets the oldest answers that were sent, or else the oldest message. Returns false when nothing is left
+  // except the last message of each stream that goes on.
+  bool forget_oldest();
+
   void touch(TimeUs now_us);
   TimeUs touched_us() const;
   bool has_open_stream() const;
@@ -106,11 +117,14 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   http::Reply attach(uint64_t number, int64_t after);
   // Returns false when the stream or the session has ended.
   bool send(uint64_t number, const Json& message, bool last);
+  bool store_and_send(uint64_t number, const Json& message, bool last);
   void close_stream(uint64_t number, bool finished);
   bool ask(uint64_t number, std::string_view method, Json params,
            std::function<void(const RpcMessage&)> then);
   void end_after_answers();
   bool has_unanswered_locked() const SK_REQUIRES(mutex_);
+  bool forget_finished_locked() SK_REQUIRES(mutex_);
+  bool forget_oldest_locked() SK_REQUIRES(mutex_);
   void make_room_locked() SK_REQUIRES(mutex_);
   static std::string event_id(uint64_t stream, int64_t event, std::string_view request);
   static http::Reply answer_lost(std::string_view event_id, const Json& request_id);
@@ -118,7 +132,7 @@ class LegacySession : public std::enable_shared_from_this<LegacySession> {
   const std::string id_;
   const Id key_;
   const Agreed agreed_;
-  const size_t replay_bytes_max_;
+  const Place place_;
 
   mutable Mutex mutex_;
   std::map<uint64_t, Stream> streams_ SK_GUARDED_BY(mutex_);
@@ -145,14 +159,14 @@ class LegacySessions {
     Id principal, key;
   };
 
-  // Stored messages of all sessions need `memory`; without it, a session forgets its oldest ones. `secret`
-  // signs the ids. It must be the same after a restart.
+  // Stored messages of all sessions need `memory`; without it, sessions forget their oldest ones
+  // (held_messages.h). `secret` signs the ids. It must be the same after a restart.
   LegacySessions(const Clock& clock, Shares::Limits limits, int64_t idle_s, size_t replay_bytes_max,
                  MemoryBudget& memory, std::string secret)
       : clock_(clock),
         idle_us_(idle_s * kSecondUs),
         replay_bytes_max_(replay_bytes_max),
-        memory_(memory),
+        held_(std::make_shared<HeldMessages>(memory)),
         secret_(std::move(secret)),
         started_us_(clock.now_us()),
         shares_(limits) {}
@@ -171,13 +185,15 @@ class LegacySessions {
   void add_locked(const Owner& owner, std::shared_ptr<LegacySession> session, TimeUs now_us)
       SK_REQUIRES(mutex_);
   ById::iterator end_locked(ById::iterator found) SK_REQUIRES(mutex_);
+  std::shared_ptr<LegacySession> make(std::string id, const Owner& owner, Agreed agreed,
+                                      uint64_t first_stream) const;
   // Adds a session of an earlier server process, unless the id is invalid or the session has ended.
   void revive_locked(const std::string& id, const Owner& owner, TimeUs now_us) SK_REQUIRES(mutex_);
 
   const Clock& clock_;
   const int64_t idle_us_;
   const size_t replay_bytes_max_;
-  MemoryBudget& memory_;
+  const std::shared_ptr<HeldMessages> held_;
   const std::string secret_;
   const TimeUs started_us_;
   Mutex mutex_;

@@ -256,6 +256,34 @@ TEST_F(SessionTest, MessagesOfAllSessionsShareAMemory) {
   EXPECT_LT(in_use.value(), 200 << 10) << "sessions that end give theirs back";
 }
 
+TEST_F(SessionTest, TheOneThatHoldsTheMostForgetsFirst) {
+  LegacySessions many{clock,   {.entries_max = 100, .entries_per_owner_max = 50}, 60, 1 << 20, memory,
+                      "secret"};
+  auto hold = [](const std::shared_ptr<LegacySession>& session, int requests, size_t bytes) {
+    for (int request = 0; request < requests; ++request)
+      session->open_stream(request).channel->finish({{"text", std::string(bytes, 'x')}});
+  };
+  auto small = many.create(me, {.version = "2025-11-25"}), large = many.create(me, {.version = "2025-11-25"});
+  hold(small, 2, 10'000);
+  hold(large, 9, 50'000);
+  auto newest = many.create(me, {.version = "2025-11-25"});
+  hold(newest, 2, 50'000);
+  EXPECT_LE(in_use.value(), 512 << 10);
+  EXPECT_GT(small->held_bytes(), 20'000u);
+  EXPECT_GT(newest->held_bytes(), 100'000u);
+  EXPECT_LT(large->held_bytes(), 410'000u);
+  EXPECT_THROW(large->resume("1-0"), RpcError) << "its oldest answer";
+  EXPECT_NO_THROW(large->resume("9-0"));
+  // In a full memory, the principal that uses the most makes room.
+  auto theirs = many.create(other, {.version = "2025-11-25"});
+  hold(theirs, 10, 50'000);
+  auto newcomer = many.create(owner("00112233445566770011223344556678"), {.version = "2025-11-25"});
+  hold(newcomer, 4, 20'000);
+  EXPECT_LE(in_use.value(), 1 << 20);
+  EXPECT_GT(newcomer->held_bytes(), 80'000u);
+  EXPECT_GT(small->held_bytes(), 20'000u);
+}
+
 TEST_F(SessionTest, GoesOnAfterARestartForTheKeyThatBeganIt) {
   auto first = sessions.create(me, {.version = "2025-06-18"});
   clock.advance_us(3600 * kSecondUs);

@@ -83,7 +83,9 @@ TEST_F(McpWaiting, ASessionMayEndAtAnyMomentOfASubscription) {
 }
 
 TEST_F(McpWaiting, ASessionKeepsItsFirstWatchUntilItEnds) {
-  auto session = std::make_shared<LegacySession>("id", Id{}, Agreed{}, 1 << 20);
+  auto held = std::make_shared<HeldMessages>(app.mcp_memory);
+  auto session =
+      std::make_shared<LegacySession>("id", Id{}, Agreed{}, LegacySession::Place{held, "", 1 << 20}, 1);
   auto first = ResourceWatch::start(app, quiet()), second = ResourceWatch::start(app, quiet());
   EXPECT_EQ(session->adopt_watch(first), first);
   EXPECT_EQ(session->adopt_watch(second), first);

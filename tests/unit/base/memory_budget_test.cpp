@@ -44,6 +44,20 @@ TEST_F(MemoryBudgetTest, AllOwnersTogetherMayUseTheWhole) {
   EXPECT_EQ(in_use.value(), 600'010);
 }
 
+TEST_F(MemoryBudgetTest, SaysWhoHasToGiveBack) {
+  MemoryBudget::Share one(budget, "a"), two(budget, "b"), three(budget, "c");
+  EXPECT_EQ(budget.over("a"), std::nullopt);
+  one.set(513 << 10);
+  EXPECT_EQ(budget.over("a"), "a");
+  EXPECT_EQ(budget.over("b"), std::nullopt);
+  one.set(400 << 10);
+  two.set(500 << 10);
+  three.set(200 << 10);
+  EXPECT_EQ(budget.over("c"), "b") << "together they have too much";
+  two.set(100 << 10);
+  EXPECT_EQ(budget.over("c"), std::nullopt);
+}
+
 TEST_F(MemoryBudgetTest, SaysWhenLittleIsLeft) {
   MemoryBudget::Share one(budget, "a"), two(budget, "b");
   one.set(384 << 10);
