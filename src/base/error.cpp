@@ -46,8 +46,7 @@ constexpr int64_t kUnknownWaitS = 5;
 
 // Errors with such advice stay until an operator has acted.
 constexpr bool needs_operator(Advice advice) {
-  return advice == Advice::ask_operator || advice == Advice::complete_sandbox || advice == Advice::read_log ||
-         advice == Advice::read_log_and_retry;
+  return advice == Advice::ask_operator || advice == Advice::complete_sandbox || advice == Advice::read_log;
 }
 }  // namespace
 

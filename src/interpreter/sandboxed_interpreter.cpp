@@ -286,7 +286,7 @@ struct SandboxedInterpreter::Impl : std::enable_shared_from_this<SandboxedInterp
       if (!found)
         throw Error(Code::unavailable,
                     "the last files of the session could not be kept, so it was not deleted")
-            .advise(Advice::read_log_and_retry);
+            .advise(Advice::retry_or_ask_operator);
       if (!found->empty()) throw only_copies_error(*found);
     }
     records.mark_deleted(authority, *info, keep.context().clock.now_us());

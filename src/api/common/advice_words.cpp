@@ -25,6 +25,10 @@ constexpr AdviceWords kRestWords[] = {
     {Advice::verify_store,
      "Stored bytes do not match their hash. Ask the operator to verify the store (POST /api/v1/verify) and "
      "to restore from a backup."},
+    {Advice::make_room,
+     "Purge files (DELETE /api/v1/workspaces/{workspace}/trash), and delete conversations and the records of "
+     "old executions (DELETE /api/v1/workspaces/{workspace}/executions) that are not needed, or ask the "
+     "operator for a larger quota. GET /api/v1/workspaces/{workspace}/usage shows what counts."},
     {Advice::replace_or_rename, "Choose another path, or set on_existing to replace or rename."},
     {Advice::list_folder, "List the folder instead: GET /api/v1/workspaces/{workspace}/list?folder={path}"},
     {Advice::make_key, "Create a new key: POST /api/v1/keys."},

@@ -14,6 +14,10 @@ constexpr AdviceWords kWords[] = {
     {Advice::wait_and_retry, "Retry in a moment."},
     {Advice::verify_store,
      "Stored bytes do not match their hash. Run 'sandkeep verify' and restore from a backup."},
+    {Advice::make_room,
+     "Purge files ('sandkeep trash empty') and records of old executions ('sandkeep sessions purge') that "
+     "are "
+     "not needed, or ask the operator for a larger quota. 'sandkeep usage' shows what counts."},
     {Advice::replace_or_rename, "Choose another path, or add --replace or --rename."},
     {Advice::list_folder,
      "List it with 'sandkeep ls', or copy it here with all its contents: 'sandkeep get'."},

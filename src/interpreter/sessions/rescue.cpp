@@ -45,7 +45,7 @@ Later<Interpreter::Retried> Rescue::retry(const workspace::Authority& authority,
       .chain([this](LiveSession::Tried tried) {
         if (tried == LiveSession::Tried::failed)
           throw Error(Code::unavailable, "the session's files could not be compared, so nothing was retried")
-              .advise(Advice::read_log);
+              .advise(Advice::retry_or_ask_operator);
         return aside(tried);
       })
       .map([this, authority, session, before = std::move(before)](LiveSession::Tried) {

@@ -87,6 +87,20 @@ TEST(Dialects, NoHintSpeaksOfACommandLineThatClientsOfOthersDoNotHave) {
   EXPECT_NE(locked.find("X-Sandkeep-Lock"), std::string::npos) << "a header that they can send";
 }
 
+TEST(Dialects, NobodyIsSentToALogThatOnlyTheOperatorCanRead) {
+  for (const auto& one : kAdvice)
+    for (auto audience : {Audience::rest, Audience::tools, Audience::vendor, Audience::page}) {
+      auto hint = hint_for(audience, Error(Code::unavailable, "m").advise(one.advice));
+      bool names_log = hint.find(" log ") != std::string::npos;
+      EXPECT_TRUE(!names_log || hint.find("operator") != std::string::npos) << one.name;
+    }
+}
+
+TEST(Dialects, AFullWorkspaceNamesTheRouteThatDeletesRecords) {
+  auto hint = hint_for(Audience::rest, Error(Code::quota_exceeded, "full"));
+  EXPECT_NE(hint.find("DELETE /api/v1/workspaces/{workspace}/executions"), std::string::npos) << hint;
+}
+
 TEST(Dialects, RoutesAreNamedToThoseOnlyWhoSendRequestsToThem) {
   for (const auto& one : kAdvice) {
     auto error = Error(Code::conflict, "m").advise(one.advice);
