@@ -79,9 +79,9 @@ class Uploads {
   };
   // Joins the parts into a file; reads every part once, so large uploads take long. An upload that is already
   // completed with the same parts is returned unchanged, since clients retry after a lost answer.
-  // Error(conflict) if it was completed with other parts or another MD5. Error(bad_request) if the parts do not
-  // match the announced size, or if the file has another MD5.
-  // Error(unavailable) if `go_on` returns false.
+  // Error(conflict) if it was completed with other parts or another MD5. Error(bad_request) if the parts do
+  // not match the announced size, or if the file has another MD5. Error(unavailable) if `go_on` returns
+  // false.
   UploadInfo complete(const Authority& authority, const Id& upload, const Completion& wanted,
                       const std::function<bool()>& go_on);
   UploadInfo cancel(const Authority& authority, const Id& upload);

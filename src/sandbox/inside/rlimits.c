@@ -1,10 +1,10 @@
 /* Resource limits. The cgroup limits memory, because RLIMIT_AS breaks libraries that reserve address
  * space.
  *
- * Since Linux 5.14, processes, pending signals, locked memory and message queues are counted per user namespace,
- * and in those above it. A namespace takes the limits of the process that creates it as limits on the count
- * above, which all sessions of one user share. So the limits of a session are set inside its own namespace,
- * which was created with the limits of the server. Earlier kernels count by user only. */
+ * Since Linux 5.14, processes, pending signals, locked memory and message queues are counted per user
+ * namespace, and in those above it. A namespace takes the limits of the process that creates it as limits on
+ * the count above, which all sessions of one user share. So the limits of a session are set inside its own
+ * namespace, which was created with the limits of the server. Earlier kernels count by user only. */
 #define _GNU_SOURCE
 #include <sys/resource.h>
 #include <sys/syscall.h>

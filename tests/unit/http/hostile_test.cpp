@@ -144,10 +144,9 @@ TEST_F(HostileClient, GetsOneReplyInOurShapeForAHeadThatTheLibraryWouldRefuseIts
     others.push_back(std::make_unique<RawClient>(port()));
     others.back()->send("POST /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n");
   }
-  for (std::string headers :
-       {"", "Host: a\r\nContent-Length: -5\r\n", "Host: a\r\nContent-Length: 5x\r\n",
-        "Host: a\r\nContent-Length: 5, 5\r\n", "Host: a\r\nContent-Length:\r\n",
-        "Host: a\r\nContent-Length: 99999999999999999999999\r\n"})
+  for (std::string headers : {"", "Host: a\r\nContent-Length: -5\r\n", "Host: a\r\nContent-Length: 5x\r\n",
+                              "Host: a\r\nContent-Length: 5, 5\r\n", "Host: a\r\nContent-Length:\r\n",
+                              "Host: a\r\nContent-Length: 99999999999999999999999\r\n"})
     for (std::string body : {"", "body"}) {
       RawClient client(port());
       client.send("POST /hello HTTP/1.1\r\n");
