@@ -75,6 +75,27 @@ int sk_write_text(const char* path, const char* text, size_t bytes) {
   return written == (ssize_t)bytes ? 0 : -1;
 }
 
+ssize_t sk_read_text(const char* path, char* out, size_t bytes_max) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t count = read(fd, out, bytes_max - 1);
+  int saved = errno;
+  close(fd);
+  errno = saved;
+  out[count > 0 ? count : 0] = 0;
+  return count;
+}
+
+uint64_t sk_number_after(const char* text, const char* name) {
+  const char* at = strstr(text, name);
+  if (!at) return 0;
+  at += strlen(name);
+  while (*at == ' ' || *at == '\t') ++at;
+  uint64_t value = 0;
+  while (*at >= '0' && *at <= '9') value = value * 10 + (uint64_t)(*at++ - '0');
+  return value;
+}
+
 char* sk_put_number(char* out, uint64_t value) {
   char digits[20];
   int count = 0;

@@ -21,6 +21,12 @@ int sk_send(int socket_fd, const void* packet, size_t bytes, const int* fds, int
 
 /* Writes a short text to an existing file in one write, as /proc and cgroup files require. */
 int sk_write_text(const char* path, const char* text, size_t bytes);
+/* Reads the beginning of a file, at most `bytes_max` - 1 bytes, and adds a terminating zero. Returns the
+ * number of bytes, or -1 with errno. */
+ssize_t sk_read_text(const char* path, char* out, size_t bytes_max);
+/* Returns the number behind the first `name` in a text, such as "\nPid:" in a file of /proc; 0 if there is
+ * none. */
+uint64_t sk_number_after(const char* text, const char* name);
 /* Writes the decimal digits of `value` to `out` and returns the end. Adds no terminating zero. */
 char* sk_put_number(char* out, uint64_t value);
 
@@ -30,6 +36,9 @@ int sk_map_single_user(uint32_t inside_uid, uint32_t outside_uid, uint32_t insid
 int sk_enter_outer_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault);
 int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault);
 int sk_join_template(int template_fd, struct sk_fault* fault);
+/* Checks that the process is the first one of a session that the process `launcher` started, and sets `uid`
+ * to its user. Returns -1 with errno, EPERM for any other process. Needs the /proc of the launcher. */
+int sk_check_init(int pidfd, pid_t launcher, uint32_t* uid);
 int sk_join_session(int init_pidfd, uint32_t layers, struct sk_fault* fault);
 int sk_enter_cgroup_namespace(struct sk_fault* fault);
 int sk_enter_own_user_namespace(uint32_t uid, uint32_t gid, struct sk_fault* fault);

@@ -46,25 +46,11 @@ static int set_up(int template_fd, uint32_t layers, uint32_t uid, struct sk_faul
   return 0;
 }
 
-static uint64_t read_number_field(const char* text, const char* name) {
-  const char* at = strstr(text, name);
-  if (!at) return 0;
-  at += strlen(name);
-  while (*at == ' ' || *at == '\t') ++at;
-  uint64_t value = 0;
-  while (*at >= '0' && *at <= '9') value = value * 10 + (uint64_t)(*at++ - '0');
-  return value;
-}
-
 static size_t read_proc(const char* pid, const char* name, char* out, size_t bytes_max) {
   char path[64] = "/proc/";
   strcat(path, pid);
   strcat(path, name);
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  ssize_t count = read(fd, out, bytes_max - 1);
-  close(fd);
-  out[count > 0 ? count : 0] = 0;
+  ssize_t count = sk_read_text(path, out, bytes_max);
   return count > 0 ? (size_t)count : 0;
 }
 
@@ -75,8 +61,8 @@ typedef uint64_t count_process(const char* pid);
 static uint64_t resident_bytes(const char* pid) {
   static char text[4096];
   if (read_proc(pid, "/status", text, sizeof text) == 0) return 0;
-  return (read_number_field(text, "\nRssAnon:") + read_number_field(text, "\nRssShmem:") +
-          read_number_field(text, "\nVmPTE:"))
+  return (sk_number_after(text, "\nRssAnon:") + sk_number_after(text, "\nRssShmem:") +
+          sk_number_after(text, "\nVmPTE:"))
          << 10;
 }
 
@@ -85,7 +71,7 @@ static uint64_t resident_bytes(const char* pid) {
 static uint64_t share_bytes(const char* pid) {
   static char text[4096];
   if (read_proc(pid, "/smaps_rollup", text, sizeof text) == 0) return 0;
-  return (read_number_field(text, "\nPss_Anon:") + read_number_field(text, "\nPss_Shmem:")) << 10;
+  return (sk_number_after(text, "\nPss_Anon:") + sk_number_after(text, "\nPss_Shmem:")) << 10;
 }
 
 static uint64_t for_all_processes(count_process* count) {
@@ -121,7 +107,7 @@ static uint64_t socket_bytes(uint64_t of_one) {
   static char text[512];
   return read_proc("1", "/net/sockstat", text, sizeof text) == 0
              ? 0
-             : read_number_field(text, "sockets: used") * of_one;
+             : sk_number_after(text, "sockets: used") * of_one;
 }
 
 struct watch {

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -67,6 +68,35 @@ int sk_unshare_own_mounts(uint32_t layers, struct sk_fault* fault) {
 int sk_join_template(int template_fd, struct sk_fault* fault) {
   if (setns(template_fd, CLONE_NEWNS) != 0) return sk_fail(fault, SK_STEP_template_join);
   if (unshare(CLONE_NEWNS) != 0) return sk_fail(fault, SK_STEP_template_join);
+  return 0;
+}
+
+static int is_child_init(const char* status, pid_t pid, pid_t launcher) {
+  /* "NSpid: PID 1": pid 1 of a namespace directly below this one. */
+  char wanted[64] = "\nNSpid:\t";
+  char* end = sk_put_number(wanted + 8, (uint64_t)pid);
+  memcpy(end, "\t1\n", 4);
+  return sk_number_after(status, "\nPPid:") == (uint64_t)launcher && strstr(status, wanted) != NULL;
+}
+
+/* No other child of a launcher has a pid namespace, and processes in a session never become its children: the
+ * kernel gives orphans to the session's init. */
+int sk_check_init(int pidfd, pid_t launcher, uint32_t* uid) {
+  static char text[4096];
+  char path[64] = "/proc/self/fdinfo/";
+  *sk_put_number(path + strlen(path), (uint64_t)pidfd) = 0;
+  if (sk_read_text(path, text, sizeof text) < 0) return -1;
+  pid_t pid = (pid_t)sk_number_after(text, "\nPid:");
+  memcpy(path, "/proc/", 6);
+  strcpy(sk_put_number(path + 6, (uint64_t)pid), "/status");
+  if (pid > 0 && sk_read_text(path, text, sizeof text) < 0) return -1;
+  /* A process that is still there had this pid when its status was read. */
+  struct pollfd alive = {pidfd, POLLIN, 0};
+  if (pid <= 0 || !is_child_init(text, pid, launcher) || poll(&alive, 1, 0) != 0) {
+    errno = EPERM;
+    return -1;
+  }
+  *uid = (uint32_t)sk_number_after(text, "\nUid:");
   return 0;
 }
 

@@ -18,6 +18,7 @@ enum { kNull = 0, kOut = 1, kErr = 2, kChannel = 3, kGate = 4, kInit = 5, kArran
 static struct sk_filter_head rules;
 static struct sock_filter filter[SK_FILTER_INSTRUCTIONS_MAX];
 static size_t filter_instructions;
+static uint32_t init_uid; /* of the init that the next children join */
 
 /* Called once, in the zygote; sessions inherit the rules and the filter that they install. */
 int sk_load_filter(int fd) {
@@ -28,8 +29,13 @@ int sk_load_filter(int fd) {
   return 0;
 }
 
-/* Makes the zygote's next children start in the pid namespace of the process `init_pidfd`. */
-int sk_children_go_to(int init_pidfd) { return setns(init_pidfd, CLONE_NEWPID); }
+/* Makes the zygote's next children start in the pid namespace of the process `init_pidfd`. The server chooses
+ * it, and may be under foreign control: it must be an init that the zygote's parent, the launcher, started.
+ */
+int sk_children_go_to(int init_pidfd) {
+  if (sk_check_init(init_pidfd, getppid(), &init_uid) != 0) return -1;
+  return setns(init_pidfd, CLONE_NEWPID);
+}
 
 static int arrange(int init_pidfd, int gate_fd, int channel_fd, int out_fd, int err_fd,
                    struct sk_fault* fault) {
@@ -48,7 +54,7 @@ static int receive_go(struct sk_go* go, int* fds, struct sk_fault* fault) {
   if (got == 0) _exit(0); /* the server no longer needs this session */
   if (got == (ssize_t)sizeof *go && go->bind_count <= SK_BINDS_MAX && go->group_count <= SK_GROUPS_MAX &&
       fd_count == 1 + (int)go->bind_count + (int)go->group_count && go->uid >= rules.uid_first &&
-      go->uid <= rules.uid_last)
+      go->uid <= rules.uid_last && go->uid == init_uid)
     return 0;
   if (got >= 0) errno = EPROTO;
   return sk_fail(fault, SK_STEP_go);

@@ -15,6 +15,7 @@
 
 #include "sandbox/seccomp_policy.h"
 #include "sandbox/server_confinement.h"
+#include "sandbox/zygote.h"
 #include "support/expect_error.h"
 #include "unit/sandbox/harness.h"
 
@@ -114,6 +115,71 @@ TEST(LauncherRules, HoldForTheLifeOfALauncher) {
   std::vector<Fd> none;
   ASSERT_TRUE(receive_packet(process.socket.get(), reply, none, kPatienceMs));
   EXPECT_EQ(reply.fault.step, SK_STEP_request);
+}
+
+class ZygoteRules : public ::testing::Test {
+ protected:
+  struct Ends {
+    Pair gate = packet_sockets(), channel = stream_sockets(), output = output_pipe(), errors = output_pipe();
+  };
+  // An init that has done its steps.
+  Launcher::Started start_init(Launcher& from) {
+    Pair control = packet_sockets();
+    auto init = from.start_init(uid, control.theirs.get());
+    sk_init_report report{};
+    std::vector<Fd> none;
+    EXPECT_TRUE(receive_packet(control.ours.get(), report, none, kPatienceMs));
+    EXPECT_EQ(report.fault.step, 0);
+    controls.push_back(std::move(control.ours));
+    return init;
+  }
+  Zygote::Child fork_into(int init_pidfd, const Ends& ends) {
+    const std::array fds = {init_pidfd, ends.gate.theirs.get(), ends.channel.theirs.get(),
+                            ends.output.theirs.get(), ends.errors.theirs.get()};
+    return zygote.fork(Zygote::Urgency::somebody_waits, fds);
+  }
+  static Fd pidfd_of(pid_t pid) { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0))); }
+
+  TempFolder root;
+  const LauncherPlan plan = plan_below(root.path());
+  const uint32_t uid = plan.ids.count > 0 ? plan.ids.first + 1 : plan.ids.session;
+  Launcher launcher{start_launcher(plan)};
+  Zygote zygote{launcher};
+  std::vector<Fd> controls;
+};
+
+TEST_F(ZygoteRules, ASessionJoinsOnlyAnInitOfItsLauncher) {
+  ASSERT_TRUE(zygote.wait_ready(kPatienceMs));
+  Launcher other(start_launcher(plan));
+  auto own = start_init(launcher), foreign = start_init(other);
+  Ends ends;
+  test::expect_error(Code::internal, [&] { fork_into(foreign.pidfd.get(), ends); });
+  test::expect_error(Code::internal, [&] { fork_into(pidfd_of(::getpid()).get(), ends); });
+  test::expect_error(Code::internal, [&] { fork_into(pidfd_of(1).get(), ends); });
+  test::expect_error(Code::internal, [&] { fork_into(launcher.ended_fd(), ends); });
+  test::expect_error(Code::internal, [&] { fork_into(ends.gate.ours.get(), ends); });
+  Fd no_namespace = open_file("/dev/null", O_RDONLY);
+  test::expect_error(Code::internal, [&] { fork_into(no_namespace.get(), ends); });
+  auto main = fork_into(own.pidfd.get(), ends);
+  EXPECT_GT(main.pid, 0);
+  test::expect_error(Code::internal, [&] { fork_into(main.pidfd.get(), ends); });
+}
+
+TEST_F(ZygoteRules, ASessionHasTheUserOfItsInit) {
+  if (plan.ids.count < 2) GTEST_SKIP() << "all sessions of an ordinary user have its id";
+  ASSERT_TRUE(zygote.wait_ready(kPatienceMs));
+  auto init = start_init(launcher);
+  Ends ends;
+  auto main = fork_into(init.pidfd.get(), ends);
+  sk_go go{};
+  go.uid = uid + 1;
+  Fd folder = open_file(root.path(), O_PATH | O_DIRECTORY);
+  int fd = folder.get();
+  ASSERT_TRUE(send_packet(ends.gate.ours.get(), go, std::span(&fd, 1)));
+  sk_fault fault{};
+  std::vector<Fd> none;
+  ASSERT_TRUE(receive_packet(ends.gate.ours.get(), fault, none, kPatienceMs));
+  EXPECT_EQ(fault.step, SK_STEP_go);
 }
 
 // Runs `attempt` in a confined process. Returns its errno, or 0 on success.
