@@ -54,6 +54,17 @@ def test_processes_do_not_cross(driver):
     two.stop()
 
 
+def test_mounts_tell_of_a_sessions_own_folder_and_of_no_other(driver):
+    """SECURITY.md says what code can learn from them."""
+    one, two = pair(driver)
+    lines = one.run("print(open('/proc/self/mountinfo').read())")["output"].splitlines()
+    told = [line for line in lines if one.folder.name in line]
+    assert [line.split()[4] for line in told] == ["/mnt/data"], told
+    assert not any(two.folder.name in line for line in lines)
+    one.stop()
+    two.stop()
+
+
 def test_one_session_cannot_take_the_processes_of_another(driver):
     kernel = tuple(int(part) for part in os.uname().release.split("-")[0].split(".")[:2])
     if kernel < (5, 14) and not driver.ask("doctor")["exact"]:
