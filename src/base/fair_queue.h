@@ -42,8 +42,8 @@ class FairQueue {
   // ended.
   std::optional<Taken> take();
   void done(const Id& key);
-  // A running job of the key waits, such as for the disk, and uses no processor until resume(). Returns whether
-  // a job that was held back may run now.
+  // A running job of the key waits, such as for the disk, and uses no processor until resume(). Returns
+  // whether a job that was held back may run now.
   bool pause(const Id& key);
   void resume(const Id& key);
 
@@ -81,8 +81,8 @@ struct FairLoad {
   std::vector<FairQueue::KeyLoad> keys;
 };
 
-// Any thread. Jobs must not throw. A job runs on behalf of its key (base/on_behalf.h). The destructor runs the
-// queued jobs, then joins.
+// Any thread. Jobs must not throw. A job runs on behalf of its key (base/on_behalf.h). The destructor runs
+// the queued jobs, then joins.
 class FairPool {
  public:
   // With more threads than `running_per_key_max`, one key leaves threads to the others.
@@ -101,8 +101,8 @@ class FairPool {
   FairLoad load() const;
 
   // Marks a part of a job that waits for something other than the processor. Another job of its key may
-  // compute meanwhile; without the mark, a few jobs that wait would hold up all others of the key. Does nothing
-  // on a thread that runs no job of a FairPool, and inside of another pause.
+  // compute meanwhile; without the mark, a few jobs that wait would hold up all others of the key. Does
+  // nothing on a thread that runs no job of a FairPool, and inside of another pause.
   class Pause {
    public:
     Pause();

@@ -6,8 +6,9 @@ import time
 import requests
 
 from flood import Flood
-from neighbour import MEDIAN_FLOOR_S, MEDIAN_RATIO_MAX, Neighbour, tenant
+from neighbour import MEDIAN_RATIO_MAX, Neighbour, tenant
 
+FLOOR_S = 0.05  # the median may take this long: each of four threads on its way waits for a processor, on all of which the attack computes
 SLOWEST_S = 1  # no single request of another may take longer
 IDLE_ROUNDS = 20
 ROUNDS = 40  # that are measured once the attack has fully begun
@@ -58,7 +59,7 @@ class Probe:
             times_s = [one[name] for one in self.rounds]
             median_s, slowest_s = statistics.median(times_s), max(times_s)
             print(f"{name}: idle {self.idle_s[name]:.4f} s; median of {len(times_s)} during the attack {median_s:.4f} s, slowest {slowest_s:.3f} s")
-            assert median_s <= max(MEDIAN_RATIO_MAX * self.idle_s[name], MEDIAN_FLOOR_S), name
+            assert median_s <= max(MEDIAN_RATIO_MAX * self.idle_s[name], FLOOR_S), name
             assert slowest_s <= max(MEDIAN_RATIO_MAX * self.idle_s[name], SLOWEST_S), name
 
 

@@ -12,10 +12,11 @@ namespace {
 FairQueue::Limits limits_of(const ServerOptions& options) {
   const size_t queue_max = options.connections_max * 2;
   const size_t running_max = std::max<size_t>(1, options.worker_threads * 3 / 4);
-  return {.running_per_key_max = running_max,
-          .waiting_per_key_max = queue_max,
-          .waiting_max = queue_max,
-          .computing_per_key_max = std::min<size_t>(running_max, 2 * std::thread::hardware_concurrency() + 2)};
+  return {
+      .running_per_key_max = running_max,
+      .waiting_per_key_max = queue_max,
+      .waiting_max = queue_max,
+      .computing_per_key_max = std::min<size_t>(running_max, 2 * std::thread::hardware_concurrency() + 2)};
 }
 }  // namespace
 

@@ -75,10 +75,8 @@ TEST_F(FairQueueTest, AKeyRunsNoMoreThanItsLimitAtOnce) {
 }
 
 TEST_F(FairQueueTest, AKeyComputesNoMoreThanItsLimitAndPausedJobsDoNotCount) {
-  FairQueue queue({.running_per_key_max = 4,
-                   .waiting_per_key_max = 100,
-                   .waiting_max = 100,
-                   .computing_per_key_max = 2});
+  FairQueue queue(
+      {.running_per_key_max = 4, .waiting_per_key_max = 100, .waiting_max = 100, .computing_per_key_max = 2});
   for (int i = 0; i < 10; ++i) queue.push(key_of('a'), [] {});
   queue.push(key_of('b'), [] {});
   EXPECT_TRUE(queue.take());
@@ -165,10 +163,9 @@ TEST(FairPool, AJobRunsOnBehalfOfItsKey) {
 }
 
 TEST(FairPool, JobsThatWaitLeaveTheProcessorToOthersOfTheirKey) {
-  FairPool pool(8, {.running_per_key_max = 8,
-                    .waiting_per_key_max = 100,
-                    .waiting_max = 100,
-                    .computing_per_key_max = 1});
+  FairPool pool(
+      8,
+      {.running_per_key_max = 8, .waiting_per_key_max = 100, .waiting_max = 100, .computing_per_key_max = 1});
   std::promise<void> last;
   auto last_ran = last.get_future().share();
   std::atomic<int> computing{0}, most{0}, left{5};
