@@ -106,9 +106,9 @@ void Judge::met(const Json& answer, const Tree& after, const Listing& is, const 
   const Json& client = answer.at("client");
   if (!client.contains("made")) return;
   acknowledge(client.at("made").at("version"), client.at("made").at("hash"));
+  std::string file = client.at("made").at("file");
   // Code may have renamed it, or a folder above it, in the same moment.
-  bool is_there = std::ranges::any_of(
-      is.folder, [&](const auto& one) { return one.second.file == client.at("made").at("file"); });
+  bool is_there = std::ranges::any_of(is.folder, [&](const auto& one) { return one.second.file == file; });
   if (!is_there) throw Broken("a client put '" + path + "' beside a capture, and it is gone");
 }
 
