@@ -13,7 +13,7 @@
 
 namespace sk::interpreter {
 
-// What a session that the server holds in memory does. `asleep`: its processes were killed or ended by
+// The activity of a session that the server holds in memory. `asleep`: its processes were killed or ended by
 // themselves, and the next execution wakes it. `ending`: its processes end, and its last files are kept.
 enum class SessionActivity { starting, running, idle, ending, asleep };
 

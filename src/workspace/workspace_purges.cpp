@@ -16,7 +16,7 @@ constexpr int64_t kJournalRowsAtOnce = 2'000;
 
 bool purge_entries(ChangeRun& run, PurgeResult& part) {
   auto id = [](const catalog::Row& row) { return row.id(0); };
-  // What is in a folder goes before the folder. Two searches, because each index has either the live entries
+  // Members of a folder go before the folder. Two searches, because each index has either the live entries
   // or the trashed ones.
   auto entries = run.tx().all(
       "SELECT id FROM entries WHERE workspace = $1 AND trashed_us IS NULL ORDER BY parent DESC, name DESC "

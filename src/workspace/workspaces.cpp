@@ -397,7 +397,7 @@ std::vector<Workspace> find_trashed(catalog::Statements& statements, const Actor
   return found;
 }
 
-// What the server's journal keeps of a workspace that is purged. Its own journal has ended with the last
+// The entry of the server's journal about a purged workspace. Its own journal has ended with the last
 // entry.
 Json last_facts(catalog::Tx& tx, const Workspace& workspace) {
   Json facts = {{"workspace_id", workspace.id.with_prefix(prefix::workspace)},
